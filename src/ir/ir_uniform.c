@@ -82,7 +82,7 @@ static int calls_recursive(const kiln__uniform *u,
 
 /* Unmarks functions that call no marked function. Those that stay marked reach
    a cycle and cannot be emitted in place. */
-static int peel(const kiln__uniform *u)
+static int unmark_leaves(const kiln__uniform *u)
 {
     int changed = 0;
 
@@ -105,7 +105,7 @@ static int is_called_by_left(const kiln__uniform *u, size_t index)
 }
 
 /* Unmarks functions that no marked function calls. */
-static int peel_roots(const kiln__uniform *u)
+static int unmark_roots(const kiln__uniform *u)
 {
     int changed = 0;
 
@@ -129,9 +129,9 @@ void kiln__uniform_init(kiln__uniform *u, const kiln_alloc *alloc,
         for (size_t i = count; i-- > 0;)
             changed |= find_callees(u, &functions[i]);
     }
-    while (peel(u))
+    while (unmark_leaves(u))
         ;
-    while (peel_roots(u))
+    while (unmark_roots(u))
         ;
 }
 

@@ -12,13 +12,13 @@
 
 /* What is known of one node. */
 typedef struct note {
-    uint32_t user;     /* 0: none yet */
-    uint32_t loop;     /* the innermost enclosing loop or UNROLLED, or 0 */
-    uint32_t turn;     /* the block of that UNROLLED, or 0 */
-    uint16_t depth;    /* of the tree below the node */
-    uint8_t broken;    /* a loop that a BREAK leaves */
-    uint8_t continued; /* a block of UNROLLED that a CONTINUE leaves */
-    uint8_t ends;      /* control never continues after it */
+    uint32_t user;      /* 0: none yet */
+    uint32_t loop;      /* the innermost enclosing loop or UNROLLED, or 0 */
+    uint32_t iteration; /* the block of that UNROLLED, or 0 */
+    uint16_t depth;     /* of the tree below the node */
+    uint8_t broken;     /* a loop that a BREAK leaves */
+    uint8_t continued;  /* a block of UNROLLED that a CONTINUE leaves */
+    uint8_t ends;       /* control never continues after it */
 } note;
 
 /* The size of a type with everything in it. */
@@ -429,29 +429,30 @@ static kiln_status check_places(const verifier *v)
         note *n = &v->notes[i];
 
         n->loop = is_loop(user_op) ? user : v->notes[user].loop;
-        n->turn = user_op == KILN__IR_UNROLLED ? (uint32_t)i
-                  : is_loop(user_op)           ? 0
-                                               : v->notes[user].turn;
+        n->iteration = user_op == KILN__IR_UNROLLED ? (uint32_t)i
+                       : is_loop(user_op)           ? 0
+                                                    : v->notes[user].iteration;
         if (op != KILN__IR_BREAK && op != KILN__IR_CONTINUE)
             continue;
         if (n->loop == 0)
             return fault_of(v, i, "there is no loop around it");
         if (op == KILN__IR_BREAK)
             v->notes[n->loop].broken = 1;
-        else if (n->turn != 0)
-            v->notes[n->turn].continued = 1;
+        else if (n->iteration != 0)
+            v->notes[n->iteration].continued = 1;
     }
     return KILN_OK;
 }
 
 /* ---- ends, from the leaves up ---- */
 
-static int any_ends(const verifier *v, const kiln__ir_node *node, int turns)
+static int any_ends(const verifier *v, const kiln__ir_node *node,
+                    int is_unrolled)
 {
     for (size_t i = 0; i < node->count; i++) {
         const note *n = &v->notes[kiln__ir_operand(v->ir, node, i)];
 
-        if (n->ends && !(turns && n->continued))
+        if (n->ends && !(is_unrolled && n->continued))
             return 1;
     }
     return 0;

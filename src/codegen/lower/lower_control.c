@@ -178,15 +178,15 @@ typedef struct counter {
     int up;
     LLVMValueRef low;
     LLVMValueRef high;
-    LLVMValueRef last; /* iterations minus one; NULL for steps of one */
-    LLVMValueRef phi;  /* the value of the counter's local */
-    LLVMValueRef turn; /* a phi that counts them; set where `last` is */
+    LLVMValueRef last;      /* iterations minus one; NULL for steps of one */
+    LLVMValueRef phi;       /* the value of the counter's local */
+    LLVMValueRef iteration; /* a phi that counts them; set where `last` is */
     int is_unrolled;
 } counter;
 
 /* The loop over items is vectorised when it is the innermost one. So a loop
    inside it is unrolled when its number of iterations is known and small. */
-#define TURNS_MAX 8
+#define ITERATIONS_MAX 8
 #define UNROLLED_MAX 2000 /* in nodes */
 
 static size_t nodes_below(const kiln__lowering *l, uint32_t index)
@@ -211,7 +211,7 @@ static int is_short(const kiln__lowering *l, const kiln__ir_node *node)
     if (l->group != NULL || low->op != KILN__IR_CONST ||
         high->op != KILN__IR_CONST || step < 1 ||
         __builtin_sub_overflow(high->imm, low->imm, &distance) ||
-        distance < 1 || (distance - 1) / step >= TURNS_MAX)
+        distance < 1 || (distance - 1) / step >= ITERATIONS_MAX)
         return 0;
     return nodes_below(l, kiln__ir_operand(l->ir, node, 3)) *
                (size_t)((distance - 1) / step + 1) <=
@@ -232,7 +232,7 @@ static LLVMValueRef comes_before(kiln__lowering *l, const counter *c,
 
 /* Returns (distance - 1) / |step|, unsigned: right for every distance above
    0. */
-static LLVMValueRef count_turns(kiln__lowering *l, const counter *c)
+static LLVMValueRef count_iterations(kiln__lowering *l, const counter *c)
 {
     const LLVMTypeRef type = LLVMTypeOf(c->low);
     const uint64_t mask = UINT64_MAX >> (64 - kiln__kind_width(c->kind));
@@ -258,8 +258,8 @@ static void enter_loop(kiln__lowering *l, counter *c, LLVMBasicBlockRef before,
     LLVMAddIncoming(c->phi, &c->low, &before, 1);
     if (c->last == NULL)
         return;
-    c->turn = LLVMBuildPhi(l->builder, type, "");
-    LLVMAddIncoming(c->turn, &zero, &before, 1);
+    c->iteration = LLVMBuildPhi(l->builder, type, "");
+    LLVMAddIncoming(c->iteration, &zero, &before, 1);
 }
 
 /* Ends an iteration: steps, then goes on or leaves. The step after the last
@@ -269,7 +269,7 @@ static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
 {
     const LLVMTypeRef type = LLVMTypeOf(c->low);
     LLVMValueRef step = kiln__lower_integer(l, c->kind, (uint64_t)c->step);
-    LLVMValueRef next, more, branch, turn = NULL;
+    LLVMValueRef next, more, branch, iteration = NULL;
     LLVMBasicBlockRef here;
 
     next = kiln__kind_is_signed(c->kind)
@@ -278,15 +278,15 @@ static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
     if (c->last == NULL) {
         more = comes_before(l, c, next, c->high);
     } else {
-        turn =
-            LLVMBuildNUWAdd(l->builder, c->turn, LLVMConstInt(type, 1, 0), "");
-        more = LLVMBuildICmp(l->builder, LLVMIntNE, c->turn, c->last, "");
+        iteration = LLVMBuildNUWAdd(l->builder, c->iteration,
+                                    LLVMConstInt(type, 1, 0), "");
+        more = LLVMBuildICmp(l->builder, LLVMIntNE, c->iteration, c->last, "");
     }
     more = decide(l, node, more);
     here = LLVMGetInsertBlock(l->builder);
     LLVMAddIncoming(c->phi, &next, &here, 1);
-    if (turn != NULL)
-        LLVMAddIncoming(c->turn, &turn, &here, 1);
+    if (iteration != NULL)
+        LLVMAddIncoming(c->iteration, &iteration, &here, 1);
     branch = LLVMBuildCondBr(l->builder, more, body, leave);
     if (c->is_unrolled)
         mark_unrolled(l, branch);
@@ -313,7 +313,7 @@ static void lower_for(kiln__lowering *l, const kiln__ir_node *node)
                     leave);
     LLVMPositionBuilderAtEnd(l->builder, first);
     if (c.step != 1 && !(c.step == -1 && !c.up))
-        c.last = count_turns(l, &c);
+        c.last = count_iterations(l, &c);
     enter_loop(l, &c, first, body);
     LLVMBuildStore(l->builder, c.phi, l->locals[node->imm]);
     loop_body(l, body, kiln__ir_operand(l->ir, node, 3), next, leave);

@@ -35,20 +35,21 @@
 
 /* ---- which nodes converge ---- */
 
-static int calls_gathering(const kiln__lowering *l,
-                           const kiln__lower_function *f,
-                           const kiln__ir_node *node)
+static int calls_converging(const kiln__lowering *l,
+                            const kiln__lower_function *f,
+                            const kiln__ir_node *node)
 {
     return node->op == KILN__IR_CALL &&
            l->functions[f->source->callees[node->imm]].converges != NULL;
 }
 
-static int has_meeting(const kiln__lowering *l, const kiln__lower_function *f)
+static int has_convergence(const kiln__lowering *l,
+                           const kiln__lower_function *f)
 {
     for (size_t i = 1; i < f->ir.nodes.count; i++) {
         const kiln__ir_node *node = &f->ir.nodes.items[i];
 
-        if (node->op == KILN__IR_BARRIER || calls_gathering(l, f, node))
+        if (node->op == KILN__IR_BARRIER || calls_converging(l, f, node))
             return 1;
     }
     return 0;
@@ -59,7 +60,7 @@ static uint8_t mark(const kiln__lowering *l, kiln__lower_function *f,
 {
     const kiln__ir_node *node = kiln__ir_node_at(&f->ir, index);
     uint8_t converges =
-        node->op == KILN__IR_BARRIER || calls_gathering(l, f, node);
+        node->op == KILN__IR_BARRIER || calls_converging(l, f, node);
 
     for (size_t i = 0; i < node->count; i++)
         converges |= mark(l, f, kiln__ir_operand(&f->ir, node, i));
@@ -69,18 +70,18 @@ static uint8_t mark(const kiln__lowering *l, kiln__lower_function *f,
 
 /* What may converge after a statement: in this iteration of the innermost loop,
    in its later iterations, and after that loop. */
-typedef struct behind {
-    uint8_t turn;
+typedef struct continuation {
+    uint8_t iteration;
     uint8_t loop;
     uint8_t rest;
-} behind;
+} continuation;
 
-static int mark_jumps(kiln__lower_function *f, uint32_t index, behind b);
+static int mark_jumps(kiln__lower_function *f, uint32_t index, continuation b);
 
 /* Marks the operands of a node. What follows an operand in a block is added to
    `b`. */
 static int mark_operands(kiln__lower_function *f, const kiln__ir_node *node,
-                         behind b)
+                         continuation b)
 {
     int changed = 0;
 
@@ -90,13 +91,13 @@ static int mark_operands(kiln__lower_function *f, const kiln__ir_node *node,
         changed |= mark_jumps(f, operand, b);
         f->converges[node - f->ir.nodes.items] |= f->converges[operand];
         if (node->op == KILN__IR_BLOCK)
-            b.turn |= f->converges[operand];
+            b.iteration |= f->converges[operand];
     }
     return changed;
 }
 
 /* Marks the jumps below a node; true when any mark is new. */
-static int mark_jumps(kiln__lower_function *f, uint32_t index, behind b)
+static int mark_jumps(kiln__lower_function *f, uint32_t index, continuation b)
 {
     const kiln__ir_node *node = kiln__ir_node_at(&f->ir, index);
     const uint8_t own = f->converges[index];
@@ -106,7 +107,7 @@ static int mark_jumps(kiln__lower_function *f, uint32_t index, behind b)
     case KILN__IR_FOR:
     case KILN__IR_WHILE:
     case KILN__IR_UNROLLED:
-        b = (behind){0, own, b.turn | b.loop | b.rest};
+        b = (continuation){0, own, b.iteration | b.loop | b.rest};
         changed = mark_operands(f, node, b);
         break;
     case KILN__IR_BLOCK:
@@ -114,13 +115,13 @@ static int mark_jumps(kiln__lower_function *f, uint32_t index, behind b)
         changed = mark_operands(f, node, b);
         break;
     case KILN__IR_CONTINUE:
-        f->converges[index] = b.turn;
+        f->converges[index] = b.iteration;
         break;
     case KILN__IR_BREAK:
-        f->converges[index] = b.turn | b.loop;
+        f->converges[index] = b.iteration | b.loop;
         break;
     case KILN__IR_RETURN:
-        f->converges[index] |= b.turn | b.loop | b.rest;
+        f->converges[index] |= b.iteration | b.loop | b.rest;
         break;
     default:
         break;
@@ -158,7 +159,7 @@ static void forget_if_needless(kiln__lowering *l)
         l->functions[i].converges = NULL;
 }
 
-static kiln_status find_gathering(kiln__lowering *l)
+static kiln_status find_converging(kiln__lowering *l)
 {
     int changed = 1;
 
@@ -167,7 +168,7 @@ static kiln_status find_gathering(kiln__lowering *l)
         for (size_t i = l->count; i-- > 0;) {
             kiln__lower_function *f = &l->functions[i];
 
-            if (f->converges != NULL || !has_meeting(l, f))
+            if (f->converges != NULL || !has_convergence(l, f))
                 continue;
             KILN_TRY(plan(l, f));
             changed = 1;
@@ -178,14 +179,14 @@ static kiln_status find_gathering(kiln__lowering *l)
 
 kiln_status kiln__lower_plan_convergence(kiln__lowering *l)
 {
-    KILN_TRY(find_gathering(l));
+    KILN_TRY(find_converging(l));
     for (size_t i = 0; i < l->count; i++) {
         kiln__lower_function *f = &l->functions[i];
 
         if (f->converges == NULL)
             continue;
         (void)mark(l, f, f->ir.body);
-        while (mark_jumps(f, f->ir.body, (behind){0, 0, 0})) {
+        while (mark_jumps(f, f->ir.body, (continuation){0, 0, 0})) {
         }
     }
     forget_if_needless(l);
@@ -267,7 +268,7 @@ void kiln__lower_part(kiln__lowering *l)
 /* ---- convergence points ---- */
 
 /* Builds a convergence point: all items come here, the failed ones, too. */
-static void meet(kiln__lowering *l)
+static void converge_here(kiln__lowering *l)
 {
     const kiln__codegen_device *device = l->job->backend->device;
     LLVMBasicBlockRef all;
@@ -285,18 +286,18 @@ static void meet(kiln__lowering *l)
 void kiln__lower_assemble(kiln__lowering *l)
 {
     if (l->waiting.failing != NULL)
-        meet(l);
+        converge_here(l);
     else if (l->waiting.skipping != NULL)
         assemble(l);
 }
 
 void kiln__lower_barrier(kiln__lowering *l)
 {
-    const int is_meeting = l->waiting.failing != NULL;
+    const int converges = l->waiting.failing != NULL;
 
     if (l->f->converges != NULL)
         kiln__lower_assemble(l);
-    if (!is_meeting)
+    if (!converges)
         l->job->backend->device->barrier(l->job, l->builder, l->item);
     kiln__lower_part(l);
 }
@@ -305,7 +306,7 @@ void kiln__lower_settle(kiln__lowering *l)
 {
     if (l->waiting.failing == NULL)
         return;
-    meet(l);
+    converge_here(l);
     kiln__lower_part(l);
 }
 

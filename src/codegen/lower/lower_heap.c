@@ -15,8 +15,8 @@ static LLVMValueRef address_of_heap(kiln__lowering *l)
     return l->job->backend->heap(l->job, l->builder, l->item);
 }
 
-static LLVMValueRef behind(kiln__lowering *l, LLVMValueRef base,
-                           LLVMValueRef offset)
+static LLVMValueRef at_offset(kiln__lowering *l, LLVMValueRef base,
+                              LLVMValueRef offset)
 {
     return LLVMBuildInBoundsGEP2(l->builder, LLVMInt8TypeInContext(l->context),
                                  base, &offset, 1, "");
@@ -25,7 +25,7 @@ static LLVMValueRef behind(kiln__lowering *l, LLVMValueRef base,
 static LLVMValueRef words(kiln__lowering *l, const kiln__ir_node *node)
 {
     const LLVMValueRef begin = address_of_heap(l);
-    const LLVMValueRef place = behind(
+    const LLVMValueRef place = at_offset(
         l, begin, LLVMConstInt(l->i64, offsetof(struct kiln__heap, words), 0));
     const LLVMValueRef count = LLVMBuildLoad2(
         l->builder, LLVMInt32TypeInContext(l->context), place, "");
@@ -67,8 +67,8 @@ static LLVMValueRef array(kiln__lowering *l, const kiln__ir_node *node)
                               .message = KILN__HEAP_MESSAGE,
                               .values = {LLVMBuildNot(l->builder, begin, ""),
                                          LLVMConstNull(l->i64)}});
-    value = LLVMBuildInsertValue(l->builder, value,
-                                 behind(l, address_of_heap(l), begin), 0, "");
+    value = LLVMBuildInsertValue(
+        l->builder, value, at_offset(l, address_of_heap(l), begin), 0, "");
     for (unsigned i = 1; i <= rank; i++)
         value = LLVMBuildInsertValue(
             l->builder, value, LLVMBuildExtractValue(l->builder, place, i, ""),

@@ -280,7 +280,7 @@ static void decide_inlining(const kiln__lowering *l, kiln__lower_function *f)
 
 /* Repeatedly unmarks functions that call no marked function. What stays marked
    recurses or calls what does. */
-static void peel_leaves(kiln__lowering *l)
+static void unmark_leaves(kiln__lowering *l)
 {
     int changed = 1;
 
@@ -314,7 +314,7 @@ static int is_called_by_any(const kiln__lowering *l, size_t index)
 
 /* Repeatedly unmarks functions that no marked function calls. Functions between
    two cycles stay marked, which costs them only their inlining. */
-static void peel_roots(kiln__lowering *l)
+static void unmark_roots(kiln__lowering *l)
 {
     int changed = 1;
 
@@ -357,10 +357,10 @@ kiln_status kiln__lower_plan(kiln__lowering *l)
             return status;
     }
     l->functions[0].callers++;
-    peel_leaves(l);
+    unmark_leaves(l);
     l->job->recurs = has_recursive(l);
     if (l->job->recurs)
-        peel_roots(l);
+        unmark_roots(l);
     kiln__lower_find_effects(l);
     kiln__lower_find_failures(l);
     return KILN_OK;

@@ -115,14 +115,14 @@ void kiln__group_close(kiln__lowering *l, kiln__group_loop *loop,
 static LLVMValueRef find_first(kiln__lowering *l, LLVMValueRef begin,
                                LLVMValueRef end, LLVMBasicBlockRef none)
 {
-    const LLVMBasicBlockRef look = kiln__lower_block(l);
+    const LLVMBasicBlockRef test = kiln__lower_block(l);
     const LLVMBasicBlockRef found = kiln__lower_block(l);
     LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(l->builder),
                                  kiln__lower_block(l)};
     LLVMValueRef values[2] = {begin, NULL}, phi;
 
-    LLVMBuildBr(l->builder, look);
-    LLVMPositionBuilderAtEnd(l->builder, look);
+    LLVMBuildBr(l->builder, test);
+    LLVMPositionBuilderAtEnd(l->builder, test);
     phi = LLVMBuildPhi(l->builder, l->i64, "");
     LLVMBuildCondBr(l->builder,
                     hooks(l)->exists(l->job, l->builder, l->item, phi), found,
@@ -131,7 +131,7 @@ static LLVMValueRef find_first(kiln__lowering *l, LLVMValueRef begin,
     values[1] = LLVMBuildNSWAdd(l->builder, phi, number(l, 1), "");
     LLVMBuildCondBr(l->builder,
                     LLVMBuildICmp(l->builder, LLVMIntULT, values[1], end, ""),
-                    look, none);
+                    test, none);
     LLVMAddIncoming(phi, values, from, 2);
     LLVMPositionBuilderAtEnd(l->builder, found);
     return phi;
@@ -238,8 +238,8 @@ static void end_item(kiln__lowering *l, const kiln__group_step *step)
 
 /* Branches to `away` when a guard's flag is set. The flags are in their places,
    or in the slots of item `first`. */
-static void heed_guards(kiln__lowering *l, const kiln__group_step *step,
-                        LLVMBasicBlockRef away, LLVMValueRef first)
+static void branch_on_guards(kiln__lowering *l, const kiln__group_step *step,
+                             LLVMBasicBlockRef away, LLVMValueRef first)
 {
     for (const kiln__group_touch *t = step->touches; t != NULL; t = t->next) {
         const kiln__group_variable *v = variable_at(l, t->local);
@@ -294,20 +294,20 @@ static void run_nodes(kiln__lowering *l, const kiln__group_step *step)
 static void region(kiln__lowering *l, const kiln__group_step *step)
 {
     kiln__group *g = l->group;
-    kiln__lower_loop turn = {.outer = l->loop};
+    kiln__lower_loop item_loop = {.outer = l->loop};
     kiln__group_loop loop;
 
     kiln__group_open(l, &loop);
-    g->item_end = turn.leave = turn.next = kiln__lower_block(l);
+    g->item_end = item_loop.leave = item_loop.next = kiln__lower_block(l);
     begin_item(l, step);
-    heed_guards(l, step, g->item_end, NULL);
+    branch_on_guards(l, step, g->item_end, NULL);
     if (step->skipped != 0)
-        turn.next = kiln__lower_block(l);
-    l->loop = &turn;
+        item_loop.next = kiln__lower_block(l);
+    l->loop = &item_loop;
     run_nodes(l, step);
-    l->loop = turn.outer;
+    l->loop = item_loop.outer;
     if (step->skipped != 0) {
-        LLVMPositionBuilderAtEnd(l->builder, turn.next);
+        LLVMPositionBuilderAtEnd(l->builder, item_loop.next);
         LLVMBuildStore(l->builder, truth(l, 1),
                        variable_at(l, step->skipped)->place);
         LLVMBuildBr(l->builder, g->item_end);
@@ -405,7 +405,7 @@ static void for_sub_group(kiln__lowering *l, void *env)
 {
     const kiln__group_step *step = env;
 
-    heed_guards(l, step, l->group->next_sub_group, l->group->first);
+    branch_on_guards(l, step, l->group->next_sub_group, l->group->first);
     run_steps(l, &step->inner);
 }
 
@@ -418,7 +418,7 @@ static void run_step(kiln__lowering *l, kiln__group_step *step)
     case KILN__STEP_STATEMENT:
         kiln__lower_statement(l, step->node);
         break;
-    case KILN__STEP_TOGETHER:
+    case KILN__STEP_COLLECTIVE:
         kiln__group_collective(l, kiln__ir_node_at(l->ir, step->node));
         break;
     case KILN__STEP_CALL:

@@ -53,7 +53,7 @@ typedef struct kiln__group_variable {
 typedef enum kiln__group_action {
     KILN__STEP_REGION,     /* nodes, for each item */
     KILN__STEP_STATEMENT,  /* one node, at this level */
-    KILN__STEP_TOGETHER,   /* (set %t (group ...)) */
+    KILN__STEP_COLLECTIVE, /* (set %t (group ...)) */
     KILN__STEP_CALL,       /* a call: its frame */
     KILN__STEP_LEAVE,      /* leaves the frame, with all items */
     KILN__STEP_CLEAR,      /* clears a flag, for each item */
@@ -150,9 +150,9 @@ int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
                         uint32_t node);
 
 /* ---- lower_group_loops.c ---- */
-/* A flag of FOR nodes: the loop runs once for the group although nothing in it
-   is collective. */
-#define KILN__GROUP_OUTSIDE 0x8000u
+/* A flag of FOR nodes: the loop over items is inside this loop, although
+   nothing in it is collective (loop interchange). */
+#define KILN__GROUP_INTERCHANGED 0x8000u
 typedef struct kiln__group_finder {
     const kiln__lowering *l;
     kiln__ir *ir; /* of the entry */

@@ -18,7 +18,7 @@
  * that vectors would not keep.
  */
 
-#define FEW_TURNS 16 /* LLVM unrolls these */
+#define FEW_ITERATIONS 16 /* LLVM unrolls these */
 
 typedef enum stride {
     STRIDE_NONE, /* the same along dimension 0 */
@@ -163,7 +163,7 @@ static int fits(const finder *f, uint32_t index, reasons *r)
     return 1;
 }
 
-static int has_few_turns(const finder *f, const kiln__ir_node *node)
+static int has_few_iterations(const finder *f, const kiln__ir_node *node)
 {
     const kiln__ir_node *low = kiln__ir_operand_at(f->ir, node, 0);
     const kiln__ir_node *high = kiln__ir_operand_at(f->ir, node, 1);
@@ -171,7 +171,7 @@ static int has_few_turns(const finder *f, const kiln__ir_node *node)
 
     return low->op == KILN__IR_CONST && high->op == KILN__IR_CONST &&
            step > 0 && low->imm >= 0 && low->imm < INT32_MAX &&
-           high->imm <= low->imm + FEW_TURNS * (step < 64 ? step : 64);
+           high->imm <= low->imm + FEW_ITERATIONS * (step < 64 ? step : 64);
 }
 
 int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
@@ -179,7 +179,7 @@ int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
     reasons r = {0, 0};
 
-    if (node->op != KILN__IR_FOR || has_few_turns(f, node))
+    if (node->op != KILN__IR_FOR || has_few_iterations(f, node))
         return 0;
     for (size_t i = 0; i < 2; i++)
         if (f->view->values[kiln__ir_operand(f->ir, node, i)] !=
@@ -195,7 +195,7 @@ static int mark(const finder *f, uint32_t index)
                  kiln__group_loop_fits(f, index);
 
     if (marked)
-        node->flags |= KILN__GROUP_OUTSIDE;
+        node->flags |= KILN__GROUP_INTERCHANGED;
     for (size_t i = 0; i < node->count; i++)
         marked |= mark(f, kiln__ir_operand(f->ir, node, i));
     return marked;

@@ -176,7 +176,7 @@ int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
     if (node->op == KILN__IR_CALL &&
         l->functions[frame->f.source->callees[node->imm]].collective)
         return 1;
-    if (node->op == KILN__IR_FOR && (node->flags & KILN__GROUP_OUTSIDE))
+    if (node->op == KILN__IR_FOR && (node->flags & KILN__GROUP_INTERCHANGED))
         return 1;
     for (size_t i = 0; i < node->count; i++)
         if (kiln__group_carries(l, frame, kiln__ir_operand(ir, node, i)))

@@ -101,7 +101,7 @@ static kiln__group_touch *touch(planner *p, kiln__group_step *step,
 }
 
 /* Notes what an expression at group level reads. */
-static void touch_alone(planner *p, uint32_t index)
+static void touch_at_group_level(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
 
@@ -110,7 +110,7 @@ static void touch_alone(planner *p, uint32_t index)
         p->frame->variables[node->imm]->is_kept = 1;
     }
     for (size_t i = 0; i < node->count; i++)
-        touch_alone(p, operand(p, index, i));
+        touch_at_group_level(p, operand(p, index, i));
 }
 
 /* ---- steps ---- */
@@ -270,7 +270,7 @@ static void set_scalar(planner *p, uint32_t index)
     if (p->open == NULL || !is_free(p, value) ||
         region_touches(p, (uint32_t)node->imm)) {
         add_step(p, KILN__STEP_STATEMENT, index);
-        touch_alone(p, value);
+        touch_at_group_level(p, value);
         return;
     }
     step = make_step(p, KILN__STEP_STATEMENT, index);
@@ -306,7 +306,7 @@ static void add_return(planner *p, uint32_t index)
     }
     if (frame->result->storage == KILN__STORAGE_SCALAR) {
         add_step(p, KILN__STEP_STATEMENT, index);
-        touch_alone(p, operand(p, index, 0));
+        touch_at_group_level(p, operand(p, index, 0));
         return;
     }
     frame->split[index] = KILN__SPLIT_VALUE;
@@ -324,10 +324,10 @@ static void jump(planner *p, uint32_t index)
     add_step(p, KILN__STEP_NEXT, 0);
 }
 
-/* True when some items jump alone: to the loop's next iteration, or by a
-   return. */
-static int jumps_alone(const planner *p, uint32_t index, uint32_t op,
-                       int inside, uint8_t level)
+/* True when only some of the items may jump: to the loop's next iteration, or
+   by a return. */
+static int has_divergent_jump(const planner *p, uint32_t index, uint32_t op,
+                              int inside, uint8_t level)
 {
     const kiln__ir_node *node = node_at(p, index);
 
@@ -337,13 +337,13 @@ static int jumps_alone(const planner *p, uint32_t index, uint32_t op,
               (node->op == KILN__IR_FOR || node->op == KILN__IR_WHILE ||
                node->op == KILN__IR_UNROLLED);
     for (size_t i = 0; i < node->count; i++)
-        if (jumps_alone(p, operand(p, index, i), op, inside, level))
+        if (has_divergent_jump(p, operand(p, index, i), op, inside, level))
             return 1;
     return 0;
 }
 
 /* Plans the blocks of a split loop. */
-static void plan_turns(planner *p, uint32_t index)
+static void plan_loop(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
     const uint32_t loop = p->loop;
@@ -353,9 +353,9 @@ static void plan_turns(planner *p, uint32_t index)
     for (size_t i = 0; i < node->count; i++) {
         const uint32_t block = operand(p, index, i);
 
-        skips |= jumps_alone(p, block, KILN__IR_CONTINUE, 0, p->scope);
-        p->exits_seen |=
-            (uint8_t)jumps_alone(p, block, KILN__IR_RETURN, 0, p->frame->scope);
+        skips |= has_divergent_jump(p, block, KILN__IR_CONTINUE, 0, p->scope);
+        p->exits_seen |= (uint8_t)has_divergent_jump(p, block, KILN__IR_RETURN,
+                                                     0, p->frame->scope);
     }
     p->loop = index;
     if (skips)
@@ -373,10 +373,10 @@ static void control(planner *p, uint32_t index)
 
     for (size_t i = 0; i < node->count; i++)
         if (node_at(p, operand(p, index, i))->op != KILN__IR_BLOCK)
-            touch_alone(p, operand(p, index, i));
+            touch_at_group_level(p, operand(p, index, i));
     add_step(p, KILN__STEP_STATEMENT, index);
     if (node->op != KILN__IR_IF) {
-        plan_turns(p, index);
+        plan_loop(p, index);
         return;
     }
     for (size_t i = 1; i < node->count; i++)
@@ -434,13 +434,13 @@ static void call(planner *p, uint32_t index)
 
 /* Adds an operation of all items. It reads what regions have set, and a region
    reads what it sets. */
-static void together(planner *p, uint32_t index)
+static void collective(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
     kiln__group_variable *variable = p->frame->variables[node->imm];
     const kiln__ir_node *group = node_at(p, operand(p, index, 0));
 
-    add_step(p, KILN__STEP_TOGETHER, index);
+    add_step(p, KILN__STEP_COLLECTIVE, index);
     for (size_t i = 0; i < group->count; i++) {
         const kiln__ir_node *from = kiln__ir_operand_at(ir_of(p), group, i);
 
@@ -473,7 +473,7 @@ static void split_statement(planner *p, uint32_t index)
         if (node_at(p, operand(p, index, 0))->op == KILN__IR_CALL)
             call(p, index);
         else
-            together(p, index);
+            collective(p, index);
         break;
     default:
         control(p, index);

@@ -18,7 +18,7 @@ typedef struct kiln__obligation {
     const kiln__prove_path *path;
     const kiln__prove_symbol *condition;
     LLVMValueRef holds;
-    int hopeless; /* true only where no item comes */
+    int unprovable; /* true only where no item comes */
     struct kiln__obligation *next;
 } kiln__obligation;
 
@@ -75,16 +75,16 @@ void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
 
     if (p->failed || p->budget < 0)
         return;
-    o.hopeless = certain == NULL || kiln__prove_is(certain, 0);
+    o.unprovable = certain == NULL || kiln__prove_is(certain, 0);
     if (o.holds == NULL)
         o.holds =
-            o.hopeless ? path->dead : kiln__prove_or(p, path->dead, certain);
+            o.unprovable ? path->dead : kiln__prove_or(p, path->dead, certain);
     if (kiln__prove_is(o.holds, 1))
         return;
     if (op == KILN__IR_ASSERT || kiln__prove_is(o.holds, 0) ||
-        (o.hopeless && !is_access(op))) {
+        (o.unprovable && !is_access(op))) {
         p->lost[index_of(p, frame->f)][node] = 1;
-        p->moves_failed |= op == KILN__IR_SET;
+        p->motion_failed |= op == KILN__IR_SET;
         return;
     }
     add(p, &o);
@@ -181,20 +181,20 @@ static int is_below(const kiln__prove_path *path, const kiln__prove_path *above)
     return path != NULL;
 }
 
-/* True when a tile that avoids the hopeless access still does something that is
-   checked. */
-static int can_avoid(const kiln__prover *p, const kiln__obligation *hopeless)
+/* True when a tile that avoids the unprovable access still does something that
+   is checked. */
+static int can_avoid(const kiln__prover *p, const kiln__obligation *unprovable)
 {
     for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
-        if (!o->hopeless && !is_below(o->path, hopeless->path))
+        if (!o->unprovable && !is_below(o->path, unprovable->path))
             return 1;
     return 0;
 }
 
-static int is_hopeless(const kiln__prover *p)
+static int is_unprovable(const kiln__prover *p)
 {
     for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
-        if (o->hopeless && !can_avoid(p, o))
+        if (o->unprovable && !can_avoid(p, o))
             return 1;
     return 0;
 }
@@ -204,7 +204,7 @@ static int pays(const kiln__prover *p)
 {
     int any = 0;
 
-    if (p->budget < 0 || p->moves_failed || is_hopeless(p))
+    if (p->budget < 0 || p->motion_failed || is_unprovable(p))
         return 0;
     for (size_t i = 0; i < p->l->count; i++) {
         const kiln__lower_function *f = &p->l->functions[i];
@@ -277,17 +277,17 @@ kiln_status kiln__lower_prove(kiln__lowering *l)
 {
     kiln_status status = KILN_OK;
 
-    for (int moves = 1; moves >= 0; moves--) {
+    for (int assumes_motion = 1; assumes_motion >= 0; assumes_motion--) {
         kiln__prover p = {.l = l,
                           .arena = &l->job->arena,
                           .i1 = LLVMInt1TypeInContext(l->context),
                           .top = KILN__PROVE_HERE,
                           .budget = KILN__PROVE_STEPS_MAX,
-                          .moves = moves,
-                          .learns = 1};
+                          .assumes_motion = assumes_motion,
+                          .refines = 1};
 
         status = attempt(l, &p);
-        if (status != KILN_OK || !p.moves_failed)
+        if (status != KILN_OK || !p.motion_failed)
             break;
     }
     return status;

@@ -84,12 +84,12 @@ typedef struct kiln__prover {
     uint32_t obligation_count;
     uint32_t symbol_count;
     uint32_t path_count;
-    uintptr_t top;    /* address of the stack where interpretation began */
-    int64_t budget;   /* steps left; negative: given up */
-    int moves;        /* locals of loops are assumed to move in one direction */
-    int moves_failed; /* but one of them cannot be proved to */
-    int learns; /* conditions narrow ranges; otherwise these stay as they are */
-    int failed; /* out of memory */
+    uintptr_t top;      /* address of the stack where interpretation began */
+    int64_t budget;     /* steps left; negative: given up */
+    int assumes_motion; /* that locals of loops move in one direction */
+    int motion_failed;  /* but one of them cannot be proved to */
+    int refines;        /* conditions narrow ranges */
+    int failed;         /* out of memory */
 } kiln__prover;
 
 /* A call that is being interpreted. */

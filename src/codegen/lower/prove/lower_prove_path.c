@@ -214,8 +214,8 @@ static kiln__prove_path *learn(kiln__prover *p, kiln__prove_path *path,
 
 /* Derives from the range of x + by what that says of x, unless the sum may have
    overflowed. */
-static kiln__prove_path *learn_behind(kiln__prover *p, kiln__prove_path *path,
-                                      kiln__prove_symbol *s, kiln__range bound)
+static kiln__prove_path *learn_operand(kiln__prover *p, kiln__prove_path *path,
+                                       kiln__prove_symbol *s, kiln__range bound)
 {
     const int is_add = s->op == KILN__IR_ADD;
     const LLVMBuilderRef builder = p->l->builder;
@@ -260,7 +260,7 @@ static kiln__prove_path *learn(kiln__prover *p, kiln__prove_path *path,
     next->about = s;
     next->bound = now;
     s->has_facts = 1;
-    return learn_behind(p, next, s, now);
+    return learn_operand(p, next, s, now);
 }
 
 /* Adds the fact a < b, or a <= b where `distance` is 0. At the greatest number
@@ -385,7 +385,7 @@ kiln__prove_path *kiln__prove_path_refine(kiln__prover *p,
 {
     kiln__prove_path_child *child;
 
-    if (p->failed || !p->learns || condition == NULL || path == NULL ||
+    if (p->failed || !p->refines || condition == NULL || path == NULL ||
         !kiln__prove_step(p))
         return path;
     for (child = path->children; child != NULL; child = child->next)

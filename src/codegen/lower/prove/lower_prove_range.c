@@ -246,8 +246,8 @@ kiln__range kiln__range_compare(kiln__prover *p, uint32_t op, kiln__range a,
 /* ---- arithmetic ---- */
 
 /* Adds, subtracts or multiplies, and adds overflows of i64 to `bad`. */
-static LLVMValueRef carefully(kiln__prover *p, uint32_t op, LLVMValueRef a,
-                              LLVMValueRef b, LLVMValueRef *bad)
+static LLVMValueRef apply_checked(kiln__prover *p, uint32_t op, LLVMValueRef a,
+                                  LLVMValueRef b, LLVMValueRef *bad)
 {
     const char *name = op == KILN__IR_ADD   ? "llvm.sadd.with.overflow"
                        : op == KILN__IR_SUB ? "llvm.ssub.with.overflow"
@@ -327,13 +327,13 @@ kiln__range kiln__range_clamp(kiln__prover *p, kiln__range a, int32_t kind)
     return a;
 }
 
-/* Calls carefully() if the operation may overflow at all. */
+/* Calls apply_checked() if the operation may overflow at all. */
 static LLVMValueRef apply(kiln__prover *p, const kiln__prove_symbol *s,
                           uint32_t op, LLVMValueRef a, LLVMValueRef b,
                           LLVMValueRef *bad)
 {
     if (!s->exact)
-        return carefully(p, op, a, b, bad);
+        return apply_checked(p, op, a, b, bad);
     if (op == KILN__IR_ADD)
         return LLVMBuildNSWAdd(p->l->builder, a, b, "");
     if (op == KILN__IR_SUB)
@@ -386,8 +386,8 @@ LLVMValueRef kiln__range_can_move(kiln__prover *p, const kiln__prove_symbol *s,
 
     if (s->exact)
         return kiln__prove_truth(p, 1);
-    low = carefully(p, s->op, x.low, by, &bad);
-    high = carefully(p, s->op, x.high, by, &bad);
+    low = apply_checked(p, s->op, x.low, by, &bad);
+    high = apply_checked(p, s->op, x.high, by, &bad);
     if (s->kind != KILN_TYPE_I64) {
         bad = kiln__prove_or(p, bad, is(p, LLVMIntSLT, low, full.low));
         bad = kiln__prove_or(p, bad, is(p, LLVMIntSGT, high, full.high));

@@ -51,7 +51,7 @@ static kiln__prove_symbol **copy_locals(kiln__prover *p,
 
 /* ---- branches ---- */
 
-static kiln__prove_path *meet_again(kiln__prover *p, kiln__frame *frame,
+static kiln__prove_path *join_paths(kiln__prover *p, kiln__frame *frame,
                                     kiln__prove_path *before,
                                     kiln__prove_path *a,
                                     kiln__prove_symbol **locals_a,
@@ -108,7 +108,7 @@ static kiln__prove_path *branch(kiln__prover *p, kiln__frame *frame,
     if (node->count == 3)
         b = kiln__prove_statement(p, frame, b,
                                   kiln__ir_operand(frame->ir, node, 2));
-    return p->failed ? path : meet_again(p, frame, path, a, locals_a, b);
+    return p->failed ? path : join_paths(p, frame, path, a, locals_a, b);
 }
 
 /* ---- loops ---- */
@@ -239,9 +239,9 @@ static kiln__prove_symbol *motion_of(kiln__prover *p, const kiln__frame *frame,
 
 /* Forgets what the loop sets. Where its first operand is a condition, locals
    that move in one direction keep bounds, which are noted in `moving`. */
-static int begin_turns(kiln__prover *p, kiln__frame *frame,
-                       kiln__prove_path *path, uint32_t loop,
-                       kiln__prove_symbol **moving)
+static int enter_loop(kiln__prover *p, kiln__frame *frame,
+                      kiln__prove_path *path, uint32_t loop,
+                      kiln__prove_symbol **moving)
 {
     const kiln__ir_node *node = kiln__ir_node_at(frame->ir, loop);
     kiln__prove_symbol **before = copy_locals(p, frame);
@@ -249,7 +249,7 @@ static int begin_turns(kiln__prover *p, kiln__frame *frame,
     if (before == NULL || moving == NULL)
         return 0;
     forget(p, frame, loop);
-    if (node->op != KILN__IR_WHILE || !p->moves)
+    if (node->op != KILN__IR_WHILE || !p->assumes_motion)
         return 1;
     for (uint32_t i = 0; i < frame->ir->locals.count; i++) {
         if (before[i] == frame->locals[i] || before[i] == NULL)
@@ -262,10 +262,10 @@ static int begin_turns(kiln__prover *p, kiln__frame *frame,
 }
 
 /* Requires that each SET of a moving local leaves it within its bounds. */
-static void oblige_bounds(kiln__prover *p, kiln__frame *frame,
-                          kiln__prove_path *path, uint32_t index,
-                          kiln__prove_symbol *next,
-                          const kiln__prove_symbol *bounds)
+static void require_bounds(kiln__prover *p, kiln__frame *frame,
+                           kiln__prove_path *path, uint32_t index,
+                           kiln__prove_symbol *next,
+                           const kiln__prove_symbol *bounds)
 {
     kiln__range range;
     kiln__prove_symbol *low, *high;
@@ -299,8 +299,9 @@ static kiln__prove_symbol **moving_locals(kiln__prover *p,
 
 /* Interprets the block as one iteration of a loop. Bounds of an outer loop hold
    in the inner one, whose own bounds lie within them. */
-static void turn(kiln__prover *p, kiln__frame *frame, kiln__prove_path *path,
-                 uint32_t block, kiln__prove_symbol **moving)
+static void interpret_iteration(kiln__prover *p, kiln__frame *frame,
+                                kiln__prove_path *path, uint32_t block,
+                                kiln__prove_symbol **moving)
 {
     kiln__prove_symbol **outer = frame->moving;
 
@@ -318,11 +319,12 @@ static kiln__prove_path *repeat(kiln__prover *p, kiln__frame *frame,
     const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
     kiln__prove_symbol **moving = moving_locals(p, frame), *condition;
 
-    if (!begin_turns(p, frame, path, index, moving))
+    if (!enter_loop(p, frame, path, index, moving))
         return path;
     condition = value(p, frame, path, node, 0);
-    turn(p, frame, kiln__prove_path_refine(p, path, condition, 1),
-         kiln__ir_operand(frame->ir, node, 1), moving);
+    interpret_iteration(p, frame,
+                        kiln__prove_path_refine(p, path, condition, 1),
+                        kiln__ir_operand(frame->ir, node, 1), moving);
     forget(p, frame, index);
     return path;
 }
@@ -361,14 +363,15 @@ static kiln__prove_path *walk_for(kiln__prover *p, kiln__frame *frame,
 
     (void)value(p, frame, path, node, 2);
     if (low == NULL || high == NULL ||
-        !begin_turns(p, frame, path, index, moving))
+        !enter_loop(p, frame, path, index, moving))
         return path;
     is_up = !kiln__kind_is_signed(low->kind) || step->imm > 0;
     any = kiln__prove_symbol_apply(p, is_up ? KILN__IR_LT : KILN__IR_GT,
                                    KILN_TYPE_BOOL, low, high);
     inside = kiln__prove_path_refine(p, path, any, 1);
     frame->locals[node->imm] = counter(p, inside, low, high, is_up);
-    turn(p, frame, inside, kiln__ir_operand(frame->ir, node, 3), moving);
+    interpret_iteration(p, frame, inside, kiln__ir_operand(frame->ir, node, 3),
+                        moving);
     forget(p, frame, index);
     return path;
 }
@@ -501,7 +504,7 @@ static void set(kiln__prover *p, kiln__frame *frame, kiln__prove_path *path,
     kiln__prove_symbol *next = value(p, frame, path, node, 0);
 
     if (frame->moving != NULL && frame->moving[node->imm] != NULL)
-        oblige_bounds(p, frame, path, index, next, frame->moving[node->imm]);
+        require_bounds(p, frame, path, index, next, frame->moving[node->imm]);
     frame->locals[node->imm] = next;
 }
 
