@@ -124,7 +124,7 @@ static void note_missing(kiln_context *context, const kiln_error *error)
 }
 
 /* True if the program counts as missing now. */
-static int is_hopeless(kiln_context *context, kiln_status status)
+static int is_given_up(kiln_context *context, kiln_status status)
 {
     return status == KILN_ECODEGEN || status == KILN_EMISMATCH ||
            atomic_fetch_add(&context->codegen_worker_starts, 1) + 1 >=
@@ -154,7 +154,7 @@ static kiln_status find_worker(int *there, kiln_context *context,
     if (status == KILN_EMISMATCH ||
         (context->codegen_memory == 0 &&
          (status == KILN_ECODEGEN || (status == KILN_EIO && is_started)))) {
-        if (is_hopeless(context, status))
+        if (is_given_up(context, status))
             note_missing(context, reason);
         status = KILN_OK;
     } else if (error) {

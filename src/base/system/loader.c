@@ -82,7 +82,7 @@ static int has_room(const char *name)
 }
 
 /* If it is a pipe, opening it would wait for a writer. */
-static int is_odd_file(const char *name)
+static int is_special_file(const char *name)
 {
     struct stat facts;
 
@@ -95,7 +95,7 @@ kiln_status kiln__loader_open(void **out, const char *name, const char **words)
     const char *told;
 
     *out = NULL;
-    if (is_odd_file(name)) {
+    if (is_special_file(name)) {
         *words = "it is no regular file";
         return KILN_ENOTFOUND;
     }

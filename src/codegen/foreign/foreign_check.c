@@ -122,25 +122,25 @@ static int rounds_otherwise(LLVMValueRef call, const char *name)
     return 0;
 }
 
-static int has_odd_bundle(LLVMValueRef call)
+static int has_unsupported_bundle(LLVMValueRef call)
 {
     static const char fine[] = "convergencectrl";
     const unsigned count = LLVMGetNumOperandBundles(call);
-    unsigned odd = 0;
+    unsigned unsupported = 0;
 
     for (unsigned i = 0; i < count; i++) {
         LLVMOperandBundleRef bundle = LLVMGetOperandBundleAtIndex(call, i);
         size_t size;
         const char *tag = LLVMGetOperandBundleTag(bundle, &size);
 
-        odd += size != sizeof fine - 1 || memcmp(tag, fine, size) != 0;
+        unsupported += size != sizeof fine - 1 || memcmp(tag, fine, size) != 0;
         LLVMDisposeOperandBundle(bundle);
     }
-    return odd > 0;
+    return unsupported > 0;
 }
 
 /* True for arguments that only some targets can pass in this way. */
-static int passes_oddly(LLVMValueRef of, unsigned count)
+static int has_unsupported_passing(LLVMValueRef of, unsigned count)
 {
     static const char *const names[] = {"inalloca", "preallocated",
                                         "swifterror", "swiftasync"};
@@ -159,7 +159,7 @@ static int passes_oddly(LLVMValueRef of, unsigned count)
     return 0;
 }
 
-static const char odd_passing[] =
+static const char unsupported_passing[] =
     "it passes arguments as only some processors can";
 
 static int is_convention(unsigned convention)
@@ -168,7 +168,7 @@ static int is_convention(unsigned convention)
            convention == LLVMColdCallConv;
 }
 
-static const char odd_convention[] =
+static const char unsupported_convention[] =
     "its calling convention is not C's, fast or cold";
 
 /* Returns NULL, or why a known function may not be called so. */
@@ -228,11 +228,11 @@ static kiln_status check_call(kiln__codegen_job *job, LLVMValueRef call,
         return is_of_a_device(job)
                    ? KILN_OK
                    : refuse_function(job, function, "it contains assembly");
-    if (passes_oddly(call, LLVMGetNumArgOperands(call)))
-        return refuse_function(job, function, odd_passing);
+    if (has_unsupported_passing(call, LLVMGetNumArgOperands(call)))
+        return refuse_function(job, function, unsupported_passing);
     if (!is_convention(LLVMGetInstructionCallConv(call)))
-        return refuse_function(job, function, odd_convention);
-    if (!is_assume(callee) && has_odd_bundle(call))
+        return refuse_function(job, function, unsupported_convention);
+    if (!is_assume(callee) && has_unsupported_bundle(call))
         return refuse_function(job, function,
                                "it has a call with operands for a runtime");
     if (LLVMIsAFunction(callee) == NULL)
@@ -244,7 +244,8 @@ static kiln_status check_call(kiln__codegen_job *job, LLVMValueRef call,
 
 /* True for a scope that the target does not know. Code generation would take it
    for another scope, or end the process. */
-static int has_odd_scope(const kiln__codegen_job *job, LLVMValueRef instruction)
+static int has_unknown_scope(const kiln__codegen_job *job,
+                             LLVMValueRef instruction)
 {
     const char *const *known = job->backend->foreign->scopes;
     char name[64];
@@ -278,7 +279,7 @@ static const char *refused_operands(const kiln__codegen_job *job,
         if (why == NULL && LLVMIsABlockAddress(operand) &&
             !job->backend->foreign->has_label_addresses)
             why = no_labels;
-        if (why == NULL && kiln__llvm_odd_constant(operand) != NULL)
+        if (why == NULL && kiln__llvm_linker_constant(operand) != NULL)
             why = "it has an address that only a linker understands";
         if (why != NULL)
             return why;
@@ -315,7 +316,7 @@ static kiln_status check_instruction(kiln__codegen_job *job,
 {
     const char *why = refused_operands(job, instruction);
 
-    if (why == NULL && has_odd_scope(job, instruction))
+    if (why == NULL && has_unknown_scope(job, instruction))
         why = "it has atomics of a scope that the target does not know";
     if (why == NULL)
         why = kiln__foreign_refused_code(job, instruction);
@@ -388,10 +389,10 @@ static const char *refused_head(const kiln__codegen_job *job,
         return "it is naked, and what its callers need saved is not";
     if (has_attribute(function, "presplitcoroutine"))
         return "it is a coroutine";
-    if (passes_oddly(function, LLVMCountParams(function)))
-        return odd_passing;
+    if (has_unsupported_passing(function, LLVMCountParams(function)))
+        return unsupported_passing;
     if (!is_convention(LLVMGetFunctionCallConv(function)))
-        return odd_convention;
+        return unsupported_convention;
     for (unsigned i = 0; i < LLVMCountParams(function) && why == NULL; i++)
         why = kiln__foreign_refused_type(job,
                                          LLVMTypeOf(LLVMGetParam(function, i)));

@@ -25,7 +25,8 @@ static kiln_status refuse_variable(kiln__codegen_job *job,
 
 /* True for a constant of a vendor's library that depends on the target.
    Closures are kept for all processors, so they do not contain its value. */
-static int is_left_to_us(const kiln__codegen_job *job, LLVMValueRef variable)
+static int is_target_constant(const kiln__codegen_job *job,
+                              LLVMValueRef variable)
 {
     uint64_t value;
     size_t size;
@@ -51,7 +52,7 @@ static const char *refused_initialiser(const kiln__codegen_job *job,
         return NULL;
     if (depth > DEPTH_MAX)
         return "its initialiser is nested too deeply";
-    if (kiln__llvm_odd_constant(constant) != NULL)
+    if (kiln__llvm_linker_constant(constant) != NULL)
         return "its initialiser has an address that only a linker understands";
     if (LLVMIsABlockAddress(constant))
         return rules->has_label_addresses
@@ -183,7 +184,7 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
     if (kiln__foreign_is_site(job, variable))
         return KILN_OK; /* foreign_sites.c checks it */
     if (LLVMIsDeclaration(variable))
-        return is_left_to_us(job, variable)
+        return is_target_constant(job, variable)
                    ? KILN_OK
                    : refuse_variable(
                          job, variable,

@@ -25,10 +25,9 @@ void kiln__codegen_job_begins(unsigned backend)
         has_read = pthread_rwlock_rdlock(&getting_ready) == 0;
 }
 
-void kiln__codegen_job_ends(unsigned gone_all_the_way)
+void kiln__codegen_job_ends(unsigned completed)
 {
-    (void)atomic_fetch_or_explicit(&ready, gone_all_the_way,
-                                   memory_order_release);
+    (void)atomic_fetch_or_explicit(&ready, completed, memory_order_release);
     if (has_read)
         (void)pthread_rwlock_unlock(&getting_ready);
     has_read = 0;

@@ -128,11 +128,11 @@ static const char *large_pipeline_of(const kiln__codegen_job *job,
                                      LLVMModuleRef module)
 {
     const char *const *passes = job->backend->passes;
-    const int stays = kiln__llvm_variables(module) > LARGE_VARIABLES;
+    const int keeps_variables = kiln__llvm_variables(module) > LARGE_VARIABLES;
 
     if (passes != NULL)
-        return passes[stays ? 2 : 0];
-    if (stays)
+        return passes[keeps_variables ? 2 : 0];
+    if (keeps_variables)
         return in_memory;
     return job->backend->device != NULL ? large_device : large;
 }
@@ -140,7 +140,7 @@ static const char *large_pipeline_of(const kiln__codegen_job *job,
 static kiln_status optimise_large(kiln__codegen_job *job, LLVMModuleRef module)
 {
     kiln__llvm_inline_always(module);
-    kiln__llvm_take_turns(module);
+    kiln__llvm_share_counters(module);
     return run(job, module, job->machine, large_pipeline_of(job, module));
 }
 

@@ -39,7 +39,7 @@
 typedef struct search {
     unsigned budget;
     const kiln__codegen_job *job;
-    kiln__codegen_job *told; /* the same job: its arena holds the messages */
+    kiln__arena *messages; /* the job's */
     LLVMValueRef on_the_way[ON_THE_WAY_MAX];
     unsigned count;
 } search;
@@ -136,20 +136,20 @@ static int go_on(search *s, unsigned depth)
 
 /* ---- what a number is made of ----
  *
- * A number may be made in several ways. In some of them (`is_given`) a part is
- * known only at a launch; `offset` is the most that constants add to it. In
- * others (`is_alone`) it is made only of constants and of indices, which count
- * as nothing; `alone` is the most that the constants make.
+ * A number may be made in several ways. In some of them (`is_dynamic`) a part
+ * is known only at a launch; `offset` is the most that constants add to it. In
+ * others (`is_static`) it is made only of constants and of indices, which count
+ * as 0; `magnitude` is the most that the constants make.
  */
 
 typedef struct number {
-    int is_given, is_alone;
-    uint64_t offset, alone;
+    int is_dynamic, is_static;
+    uint64_t offset, magnitude;
 } number;
 
-static const number given = {1, 0, 0, 0};
-static const number nothing = {0, 1, 0, 0}; /* also stands for an index */
-static const number anything = {1, 1, UINT64_MAX, UINT64_MAX};
+static const number dynamic = {1, 0, 0, 0};
+static const number zero = {0, 1, 0, 0}; /* also stands for an index */
+static const number unknown = {1, 1, UINT64_MAX, UINT64_MAX};
 
 static uint64_t greater(uint64_t a, uint64_t b)
 {
@@ -163,17 +163,19 @@ static uint64_t sum(uint64_t a, uint64_t b)
 
 static number either(number a, number b)
 {
-    return (number){a.is_given | b.is_given, a.is_alone | b.is_alone,
-                    greater(a.offset, b.offset), greater(a.alone, b.alone)};
+    return (number){a.is_dynamic | b.is_dynamic, a.is_static | b.is_static,
+                    greater(a.offset, b.offset),
+                    greater(a.magnitude, b.magnitude)};
 }
 
 static number both(number a, number b)
 {
     const uint64_t most =
-        sum(greater(a.offset, a.alone), greater(b.offset, b.alone));
+        sum(greater(a.offset, a.magnitude), greater(b.offset, b.magnitude));
 
-    return (number){a.is_given | b.is_given, a.is_alone & b.is_alone, most,
-                    a.is_alone & b.is_alone ? sum(a.alone, b.alone) : 0};
+    return (number){
+        a.is_dynamic | b.is_dynamic, a.is_static & b.is_static, most,
+        a.is_static & b.is_static ? sum(a.magnitude, b.magnitude) : 0};
 }
 
 static number constant(uint64_t value)
@@ -181,15 +183,15 @@ static number constant(uint64_t value)
     const uint64_t negative = ~value + 1;
 
     if ((value & UINT64_C(0xffffffffffff)) == 0)
-        return nothing; /* a tag above an address */
+        return zero; /* a tag above an address */
     return (number){0, 1, 0, value < negative ? value : negative};
 }
 
 /* The result of such an operation is an index: what is known only at a launch
-   counts as nothing in it. */
+   counts as 0 in it. */
 static number as_index(number n, unsigned shift)
 {
-    const uint64_t most = greater(n.is_given ? n.offset : 0, n.alone);
+    const uint64_t most = greater(n.is_dynamic ? n.offset : 0, n.magnitude);
 
     if (shift >= 64 || most > UINT64_MAX >> shift)
         return (number){0, 1, 0, most == 0 ? 0 : UINT64_MAX};
@@ -215,7 +217,7 @@ static number argument_number(search *s, LLVMValueRef parameter)
     LLVMUseRef use;
 
     if (is_of_kernel(s, parameter))
-        return given;
+        return dynamic;
     while (LLVMGetParam(function, index) != parameter)
         index++;
     for (use = LLVMGetFirstUse(function); use != NULL;
@@ -225,7 +227,7 @@ static number argument_number(search *s, LLVMValueRef parameter)
         if (LLVMIsACallInst(call) == NULL ||
             LLVMGetCalledValue(call) != function ||
             LLVMGetNumArgOperands(call) <= index)
-            n = either(n, given);
+            n = either(n, dynamic);
         else
             n = either(n, number_of(s, LLVMGetOperand(call, index)));
     }
@@ -234,7 +236,7 @@ static number argument_number(search *s, LLVMValueRef parameter)
 
 static number all_operands(search *s, LLVMValueRef value, unsigned count)
 {
-    number n = nothing;
+    number n = zero;
 
     for (unsigned i = 0; i < count; i++)
         n = both(n, number_of(s, LLVMGetOperand(value, i)));
@@ -249,11 +251,11 @@ static number result_number(search *s, LLVMValueRef call)
     number n = {0};
 
     if (LLVMIsAFunction(callee) == NULL)
-        return given;
+        return dynamic;
     if (LLVMGetIntrinsicID(callee) != 0)
         return all_operands(s, call, LLVMGetNumArgOperands(call));
     if (LLVMIsDeclaration(callee))
-        return given;
+        return dynamic;
     for (block = LLVMGetFirstBasicBlock(callee); block != NULL;
          block = LLVMGetNextBasicBlock(block)) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
@@ -278,9 +280,11 @@ static number masked(number a, number b)
 {
     const number n = both(a, b);
     const uint64_t most =
-        a.is_given || b.is_given ? 0 : (a.alone < b.alone ? a.alone : b.alone);
+        a.is_dynamic || b.is_dynamic
+            ? 0
+            : (a.magnitude < b.magnitude ? a.magnitude : b.magnitude);
 
-    return (number){n.is_given, n.is_alone, 0, most};
+    return (number){n.is_dynamic, n.is_static, 0, most};
 }
 
 static number shifted(search *s, LLVMValueRef value)
@@ -303,11 +307,12 @@ static int is_narrow(LLVMValueRef value)
 
 static number product(number a, number b)
 {
-    if (a.is_given || b.is_given || a.alone == 0 || b.alone == 0)
-        return nothing;
+    if (a.is_dynamic || b.is_dynamic || a.magnitude == 0 || b.magnitude == 0)
+        return zero;
     return (number){0, 1, 0,
-                    a.alone > UINT64_MAX / b.alone ? UINT64_MAX
-                                                   : a.alone * b.alone};
+                    a.magnitude > UINT64_MAX / b.magnitude
+                        ? UINT64_MAX
+                        : a.magnitude * b.magnitude};
 }
 
 /* Returns what an operation makes of the numbers that it is applied to. */
@@ -317,9 +322,9 @@ static number operation_number(search *s, LLVMValueRef value, LLVMOpcode opcode)
 
     switch ((int)opcode) {
     case LLVMPtrToInt:
-        return given; /* the pointer is examined where it is made */
-    case LLVMLoad:    /* so are numbers in the module's own memory */
-        return is_narrow(value) ? nothing : given;
+        return dynamic; /* the pointer is examined where it is made */
+    case LLVMLoad:      /* so are numbers in the module's own memory */
+        return is_narrow(value) ? zero : dynamic;
     case LLVMCall:
         return result_number(s, value);
     case LLVMPHI:
@@ -358,7 +363,7 @@ static number made_number(search *s, LLVMValueRef value)
         if (s->on_the_way[i] == value)
             return (number){0}; /* what comes round again adds nothing */
     if (s->count == ON_THE_WAY_MAX)
-        return anything;
+        return unknown;
     s->on_the_way[s->count++] = value;
     if (LLVMIsAArgument(value))
         n = argument_number(s, value);
@@ -370,19 +375,19 @@ static number made_number(search *s, LLVMValueRef value)
     return n;
 }
 
-/* Returns what a value is made of; `anything` when the budget is exhausted. */
+/* Returns what a value is made of; `unknown` when the budget is exhausted. */
 static number number_of(search *s, LLVMValueRef value)
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
-    number n = nothing;
+    number n = zero;
 
     if (!go_on(s, 0))
-        return anything;
+        return unknown;
     if (LLVMGetTypeKind(type) == LLVMPointerTypeKind)
-        return given;
+        return dynamic;
     if (LLVMIsAConstantInt(value))
         return LLVMGetIntTypeWidth(type) > 64
-                   ? anything
+                   ? unknown
                    : constant((uint64_t)LLVMConstIntGetSExtValue(value));
     if (LLVMIsAArgument(value) || LLVMIsAInstruction(value) ||
         LLVMIsAConstantExpr(value))
@@ -406,8 +411,8 @@ static int may_be_address(search *s, LLVMValueRef value)
 {
     const number n = number_of(s, value);
 
-    return (n.is_alone && n.alone >= LOWEST_ADDRESS) ||
-           (n.is_given && n.offset >= FARTHEST);
+    return (n.is_static && n.magnitude >= LOWEST_ADDRESS) ||
+           (n.is_dynamic && n.offset >= FARTHEST);
 }
 
 /* ---- where pointers are made ---- */
@@ -490,18 +495,18 @@ static const char *describe_address(const search *s, LLVMValueRef function,
                                     LLVMValueRef found)
 {
     char *text = LLVMPrintValueToString(found);
-    const char *told, *begin = text + strspn(text, " ");
+    const char *line, *begin = text + strspn(text, " ");
     size_t size;
 
     kiln__join_lines(text);
-    told = function == NULL
-               ? kiln__arena_format(&s->told->arena,
-                                    "a number in variable %.200s", begin)
-               : kiln__arena_format(&s->told->arena,
+    line = function == NULL
+               ? kiln__arena_format(s->messages, "a number in variable %.200s",
+                                    begin)
+               : kiln__arena_format(s->messages,
                                     "a number in function '%s': %.200s",
                                     LLVMGetValueName2(function, &size), begin);
     LLVMDisposeMessage(text);
-    return told != NULL ? told : "a number";
+    return line != NULL ? line : "a number";
 }
 
 static const char *function_holds_address(search *s, LLVMValueRef function)
@@ -555,7 +560,7 @@ static const char *module_holds_address(search *s, LLVMModuleRef module)
     return NULL;
 }
 
-static int32_t stays(kiln__codegen_job *job, const char *why)
+static int32_t session_class(kiln__codegen_job *job, const char *why)
 {
     job->session_reason = why;
     kiln__job_log(job, "stays in this process: %s", why);
@@ -564,21 +569,21 @@ static int32_t stays(kiln__codegen_job *job, const char *why)
 
 int32_t kiln__relocation_class(kiln__codegen_job *job)
 {
-    search s = {.budget = BUDGET, .job = job, .told = job};
+    search s = {.budget = BUDGET, .job = job, .messages = &job->arena};
     const int is_patched = job->settings->sites == KILN_SITES_PATCH;
     const char *why;
 
     /* Resolved sites stand for addresses that may have shaped the code, even
        where they do not appear in it any more. */
     if (job->site_count > 0 && !is_patched)
-        return stays(job, "its sites are resolved (the setting sites)");
+        return session_class(job, "its sites are resolved (the setting sites)");
     why = module_holds_address(&s, job->module);
     if (why == NULL && job->checked_module != NULL)
         why = module_holds_address(&s, job->checked_module);
     if (why != NULL && s.budget == 0)
         why = "it is too large to be searched for addresses";
     if (why != NULL)
-        return stays(job, why);
+        return session_class(job, why);
     return job->site_count > 0 ? KILN_RELOCATION_RELOCATABLE
                                : KILN_RELOCATION_PORTABLE;
 }

@@ -25,9 +25,9 @@ void kiln__codegen_park(const char *message);
 /* Called once per process: from then on fork() waits for jobs under way. */
 void kiln__codegen_guard_forks(void);
 /* Called around each job, on its thread, and also when its thread is parked.
-   `backend` and `gone_all_the_way` are kiln__codegen_backend_bit() or 0. */
+   `backend` and `completed` are kiln__codegen_backend_bit() or 0. */
 void kiln__codegen_job_begins(unsigned backend);
-void kiln__codegen_job_ends(unsigned gone_all_the_way);
+void kiln__codegen_job_ends(unsigned completed);
 
 /* ---- codegen_job.c ---- */
 /* Returns KILN__PRINT_..., how a value of that kind is printed. KILN_TYPE_NONE

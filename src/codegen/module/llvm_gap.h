@@ -78,7 +78,7 @@ void kiln__llvm_plain_global(LLVMValueRef global);
 void kiln__llvm_replace_alias(LLVMValueRef alias);
 /* Returns NULL, or the name of a kind of constants that only linkers
    understand. */
-const char *kiln__llvm_odd_constant(LLVMValueRef value);
+const char *kiln__llvm_linker_constant(LLVMValueRef value);
 /* Writes the name of a scope to `name` and returns it; NULL: the scope has
    none, or a longer one. */
 const char *kiln__llvm_scope_name(LLVMContextRef context, unsigned number,
@@ -100,7 +100,7 @@ uint64_t kiln__llvm_crowding(LLVMModuleRef module);
 uint64_t kiln__llvm_variables(LLVMModuleRef module);
 /* Lets counters of loops that are not nested in each other share one
    variable. */
-void kiln__llvm_take_turns(LLVMModuleRef module);
+void kiln__llvm_share_counters(LLVMModuleRef module);
 /* Cuts blocks into pieces of at most so many instructions, phis not counted. */
 void kiln__llvm_cut_blocks(LLVMModuleRef module, unsigned most);
 

@@ -99,7 +99,7 @@ extern "C" void kiln__llvm_replace_alias(LLVMValueRef alias)
  * their kind is undefined.
  */
 
-extern "C" const char *kiln__llvm_odd_constant(LLVMValueRef value)
+extern "C" const char *kiln__llvm_linker_constant(LLVMValueRef value)
 {
     const llvm::Value *constant = llvm::unwrap(value);
 

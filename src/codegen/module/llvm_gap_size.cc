@@ -152,15 +152,15 @@ namespace
 {
 /* A variable that several counters share, and the blocks before their loops.
    Counters with the same block before the loop never share one. */
-struct turn {
+struct shared_counter {
     llvm::AllocaInst *place;
     llvm::DenseSet<const llvm::BasicBlock *> before;
 };
 
-class turns
+class counters
 {
   public:
-    explicit turns(llvm::Function &function)
+    explicit counters(llvm::Function &function)
         : tree(function), loops(tree), function(function)
     {
     }
@@ -173,7 +173,9 @@ class turns
     llvm::DominatorTree tree;
     llvm::LoopInfo loops;
     llvm::Function &function;
-    llvm::DenseMap<std::pair<llvm::Type *, unsigned>, std::vector<turn>> all;
+    llvm::DenseMap<std::pair<llvm::Type *, unsigned>,
+                   std::vector<shared_counter>>
+        all;
 };
 } // namespace
 
@@ -215,7 +217,7 @@ static bool is_made_in(const llvm::AllocaInst *place,
 }
 
 /* Returns the loop that the variable counts, or NULL. */
-const llvm::Loop *turns::loop_of(const llvm::AllocaInst *place) const
+const llvm::Loop *counters::loop_of(const llvm::AllocaInst *place) const
 {
     const llvm::Loop *loop = nullptr;
 
@@ -237,13 +239,13 @@ const llvm::Loop *turns::loop_of(const llvm::AllocaInst *place) const
     return nullptr;
 }
 
-void turns::take(llvm::AllocaInst *place, const llvm::Loop *loop)
+void counters::take(llvm::AllocaInst *place, const llvm::Loop *loop)
 {
-    std::vector<turn> &those =
+    std::vector<shared_counter> &those =
         all[{place->getAllocatedType(), loop->getLoopDepth()}];
     const llvm::BasicBlock *before = loop->getLoopPredecessor();
 
-    for (turn &other : those)
+    for (shared_counter &other : those)
         if (other.place->getType() == place->getType() &&
             other.place->getAlign() == place->getAlign() &&
             other.before.insert(before).second) {
@@ -254,7 +256,7 @@ void turns::take(llvm::AllocaInst *place, const llvm::Loop *loop)
     those.push_back({place, {before}});
 }
 
-void turns::share()
+void counters::share()
 {
     std::vector<std::pair<llvm::AllocaInst *, const llvm::Loop *>> found;
 
@@ -270,11 +272,11 @@ void turns::share()
         take(place, loop);
 }
 
-extern "C" void kiln__llvm_take_turns(LLVMModuleRef module)
+extern "C" void kiln__llvm_share_counters(LLVMModuleRef module)
 {
     for (llvm::Function &function : *llvm::unwrap(module))
         if (!function.isDeclaration())
-            turns(function).share();
+            counters(function).share();
 }
 
 /* ---- the cost of variables ---- */

@@ -83,7 +83,7 @@ static void drop_poison(llvm::Value *value)
     }
 }
 
-extern "C" void kiln__llvm_thaw(LLVMValueRef freeze)
+extern "C" void kiln__llvm_replace_freeze(LLVMValueRef freeze)
 {
     auto *at = llvm::cast<llvm::Instruction>(llvm::unwrap(freeze));
     llvm::Value *value = at->getOperand(0);
@@ -140,11 +140,11 @@ static llvm::cl::Option *find_option()
 static bool knows(const std::vector<std::string> &extensions, std::string &why)
 {
     llvm::LLVMContext context;
-    llvm::Module nothing("", context);
+    llvm::Module empty("", context);
     std::string bytes;
 
-    nothing.setTargetTriple(llvm::Triple("spirv64v1.4-unknown-unknown"));
-    return SPIRVTranslateModule(&nothing, bytes, why, extensions, {});
+    empty.setTargetTriple(llvm::Triple("spirv64v1.4-unknown-unknown"));
+    return SPIRVTranslateModule(&empty, bytes, why, extensions, {});
 }
 
 static bool allow(const std::vector<std::string> &extensions, std::string &why)

@@ -16,7 +16,7 @@ int kiln__llvm_spirv_extensions(const char *const *names, size_t count,
                                 char **message);
 /* Replaces `freeze` by its operand, changed so that nothing of it may be
    poison. */
-void kiln__llvm_thaw(LLVMValueRef freeze);
+void kiln__llvm_replace_freeze(LLVMValueRef freeze);
 /* Replaces the address of a struct's member by a byte offset from the struct;
    `address` may be erased. */
 void kiln__llvm_count_bytes(LLVMValueRef address);

@@ -195,7 +195,7 @@ static void select_elements(const kiln__codegen_job *job, LLVMValueRef select)
 static void adapt_instruction(kiln__codegen_job *job, LLVMValueRef instruction)
 {
     if (LLVMIsAFreezeInst(instruction))
-        kiln__llvm_thaw(instruction);
+        kiln__llvm_replace_freeze(instruction);
     else if (LLVMIsAGetElementPtrInst(instruction))
         /* LLVM counts members from OpConstantNull, not from 0. */
         kiln__llvm_count_bytes(instruction);
@@ -353,21 +353,21 @@ static kiln_status adapt_globals(kiln__codegen_job *job)
 
 /* ---- aggregates and vectors ---- */
 
-static int is_usual_length(unsigned length)
+static int is_supported_length(unsigned length)
 {
     return length == 2 || length == 3 || length == 4 || length == 8 ||
            length == 16;
 }
 
-static int is_odd_vector(LLVMValueRef value)
+static int is_unsupported_vector(LLVMValueRef value)
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
 
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
-           !is_usual_length(LLVMGetVectorSize(type));
+           !is_supported_length(LLVMGetVectorSize(type));
 }
 
-static int has_odd_vectors(LLVMValueRef function)
+static int has_unsupported_vectors(LLVMValueRef function)
 {
     LLVMBasicBlockRef block;
     LLVMValueRef at;
@@ -376,10 +376,10 @@ static int has_odd_vectors(LLVMValueRef function)
          block = LLVMGetNextBasicBlock(block))
         for (at = LLVMGetFirstInstruction(block); at != NULL;
              at = LLVMGetNextInstruction(at)) {
-            if (is_odd_vector(at))
+            if (is_unsupported_vector(at))
                 return 1;
             for (int i = 0; i < LLVMGetNumOperands(at); i++)
-                if (is_odd_vector(LLVMGetOperand(at, (unsigned)i)))
+                if (is_unsupported_vector(LLVMGetOperand(at, (unsigned)i)))
                     return 1;
         }
     return 0;
@@ -421,7 +421,7 @@ static kiln_status split_vectors(kiln__codegen_job *job)
 
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
-        if (has_odd_vectors(f))
+        if (has_unsupported_vectors(f))
             return kiln__spirv_run_passes(job, "function(expand-reductions,"
                                                "scalarizer<load-store>,dce)");
     return KILN_OK;

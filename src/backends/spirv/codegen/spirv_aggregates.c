@@ -225,7 +225,7 @@ static LLVMValueRef phi_of_part(LLVMBuilderRef builder, LLVMValueRef phi,
     return one;
 }
 
-static LLVMValueRef first_behind_phis(LLVMValueRef phi)
+static LLVMValueRef first_non_phi(LLVMValueRef phi)
 {
     while (phi != NULL && LLVMIsAPHINode(phi))
         phi = LLVMGetNextInstruction(phi);
@@ -241,7 +241,7 @@ static LLVMValueRef split_phi(LLVMBuilderRef builder, LLVMValueRef phi)
     for (int more = first(&p, type); more; more = advance(&p, type)) {
         const LLVMValueRef one = phi_of_part(builder, phi, &p);
 
-        LLVMPositionBuilderBefore(builder, first_behind_phis(phi));
+        LLVMPositionBuilderBefore(builder, first_non_phi(phi));
         whole = put(builder, whole, one, &p);
     }
     return whole;

@@ -220,7 +220,7 @@ static unsigned attribute_kind(const char *name)
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
-static void take_in(const kiln__codegen_job *job, LLVMValueRef function)
+static void force_inline(const kiln__codegen_job *job, LLVMValueRef function)
 {
     static const char *const others[] = {"noinline", "optnone", "inlinehint"};
     const LLVMAttributeIndex self =
@@ -232,7 +232,7 @@ static void take_in(const kiln__codegen_job *job, LLVMValueRef function)
     kiln__device_attribute(job, function, "alwaysinline");
 }
 
-static int stays(LLVMValueRef function)
+static int is_entry_or_declaration(LLVMValueRef function)
 {
     return LLVMIsDeclaration(function) ||
            LLVMGetFunctionCallConv(function) == KILN__SPIR_KERNEL;
@@ -287,15 +287,15 @@ static int replace_trap(kiln__codegen_job *job, LLVMValueRef kernel)
     return 0;
 }
 
-kiln_status kiln__spirv_take_in(kiln__codegen_job *job)
+kiln_status kiln__spirv_inline_all(kiln__codegen_job *job)
 {
     LLVMValueRef f;
     int found = 0;
 
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
-        if (!stays(f))
-            take_in(job, f);
+        if (!is_entry_or_declaration(f))
+            force_inline(job, f);
     KILN_TRY(visit_all(job, find_trap, &found));
     if (!found)
         return KILN_OK;

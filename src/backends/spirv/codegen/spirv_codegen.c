@@ -261,7 +261,7 @@ static kiln_status wrap(kiln__codegen_job *job)
 {
     KILN_TRY(kiln__device_wrap(job));
     KILN_TRY(kiln__spirv_bind_calls(job));
-    return kiln__spirv_take_in(job);
+    return kiln__spirv_inline_all(job);
 }
 
 /* ---- the payload ---- */

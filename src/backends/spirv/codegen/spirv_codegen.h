@@ -33,7 +33,7 @@ kiln_status kiln__spirv_bind_calls(kiln__codegen_job *job);
 void kiln__spirv_set_conventions(kiln__codegen_job *job);
 /* Inlines everything into the kernel. Where code would stop an item, the kernel
    returns. */
-kiln_status kiln__spirv_take_in(kiln__codegen_job *job);
+kiln_status kiln__spirv_inline_all(kiln__codegen_job *job);
 
 /* ---- spirv_adapt.c: after the passes ---- */
 kiln_status kiln__spirv_adapt(kiln__codegen_job *job);

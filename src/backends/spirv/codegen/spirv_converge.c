@@ -50,7 +50,7 @@ static LLVMValueRef word_at(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* Each item has two words of its own: which word of the group is next, and
    whether the group is over. */
-#define OWN_TURN 0u
+#define OWN_NEXT 0u
 #define OWN_OVER 1u
 
 static LLVMValueRef own(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -74,7 +74,7 @@ void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
     kiln__device_record(job, builder, item);
     store = LLVMBuildStore(
         builder, kiln__job_number32(job, 1),
-        word_at(job, builder, own(job, builder, item, OWN_TURN)));
+        word_at(job, builder, own(job, builder, item, OWN_NEXT)));
     LLVMSetAlignment(store, 4);
     LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
     LLVMSetAtomicSyncScopeID(store,
@@ -85,17 +85,17 @@ void kiln__spirv_converge(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item)
 {
     const LLVMTypeRef i64 = kiln__job_i64(job);
-    LLVMValueRef turn, failed, over;
+    LLVMValueRef next, failed, over;
 
     kiln__hardware(job)->device.barrier(job, builder, item);
-    turn = own(job, builder, item, OWN_TURN);
+    next = own(job, builder, item, OWN_NEXT);
     failed = LLVMBuildLoad2(builder, kiln__job_i32(job),
-                            word_at(job, builder, turn), "");
+                            word_at(job, builder, next), "");
     over = LLVMBuildOr(builder, own(job, builder, item, OWN_OVER),
                        LLVMBuildZExt(builder, failed, i64, ""), "");
     set_own(job, builder, item, OWN_OVER, over);
-    turn = LLVMBuildXor(builder, turn, kiln__job_number64(job, 1), "");
-    set_own(job, builder, item, OWN_TURN, turn);
+    next = LLVMBuildXor(builder, next, kiln__job_number64(job, 1), "");
+    set_own(job, builder, item, OWN_NEXT, next);
 }
 
 void kiln__spirv_end(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -124,7 +124,7 @@ void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
         LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
     LLVMBasicBlockRef first, all;
 
-    set_own(job, builder, item, OWN_TURN, kiln__job_number64(job, 0));
+    set_own(job, builder, item, OWN_NEXT, kiln__job_number64(job, 0));
     set_own(job, builder, item, OWN_OVER, kiln__job_number64(job, 0));
     if (!kiln__spirv_converges(job))
         return;

@@ -134,8 +134,8 @@ static kiln_status judge(kiln__codegen_job *job, const kiln__object *module,
     return kiln__job_fail(job, KILN_ECODEGEN, "spirv-val: %s", said);
 }
 
-static kiln_status look(kiln__codegen_job *job, const validator *v,
-                        const kiln__object *module)
+static kiln_status validate(kiln__codegen_job *job, const validator *v,
+                            const kiln__object *module)
 {
     kiln__spv_context context =
         v->ContextCreate(environment_of(kiln__spirv_minor(job)));
@@ -168,5 +168,5 @@ kiln_status kiln__spirv_validate(kiln__codegen_job *job,
     char path[PATH_MAX];
     validator v;
 
-    return find_validator(job, &v, path) ? look(job, &v, module) : KILN_OK;
+    return find_validator(job, &v, path) ? validate(job, &v, module) : KILN_OK;
 }

@@ -104,7 +104,7 @@ static ze_result_t mark(zero_queue *queue)
 
 /* Waits for the mark, or only checks it (`timeout_ns` 0), and resets the
    event. */
-static ze_result_t meet_mark(zero_queue *queue, uint64_t timeout_ns)
+static ze_result_t finish_mark(zero_queue *queue, uint64_t timeout_ns)
 {
     const kiln__level_zero_api *api = queue->device->api;
     const ze_result_t code =
@@ -125,10 +125,10 @@ static ze_result_t finish_queue(zero_queue *queue, uint64_t timeout_ns)
     ze_result_t code = ZE_RESULT_SUCCESS;
 
     if (queue->is_marked && queue->is_stale)
-        code = meet_mark(queue, timeout_ns);
+        code = finish_mark(queue, timeout_ns);
     if (code == ZE_RESULT_SUCCESS && !queue->is_marked)
         code = mark(queue);
-    return code == ZE_RESULT_SUCCESS ? meet_mark(queue, timeout_ns) : code;
+    return code == ZE_RESULT_SUCCESS ? finish_mark(queue, timeout_ns) : code;
 }
 
 void kiln__level_zero_queue_free(void *self, void *queue)
@@ -138,7 +138,7 @@ void kiln__level_zero_queue_free(void *self, void *queue)
     (void)self;
     /* The event must not be signalled any more, and the state not be used. */
     if (old->is_marked)
-        (void)meet_mark(old, UINT64_MAX);
+        (void)finish_mark(old, UINT64_MAX);
     if (old->is_busy)
         (void)finish_queue(old, UINT64_MAX);
     queue_free(old);
@@ -303,7 +303,7 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
 /* If others may launch, the mark may come before one of their launches, and
    says nothing about now. A fresh mark needs a moment even in an idle list: if
    polls did not give it that moment, they would never find the list idle. */
-#define LOOK_NS 100000u
+#define POLL_NS 100000u
 
 static ze_result_t ask_queue(zero_queue *queue, int block)
 {
@@ -313,7 +313,7 @@ static ze_result_t ask_queue(zero_queue *queue, int block)
         queue->is_stale = 1;
     if (block)
         return finish_queue(queue, UINT64_MAX);
-    return finish_queue(queue, queue->is_lent ? LOOK_NS : 0);
+    return finish_queue(queue, queue->is_lent ? POLL_NS : 0);
 }
 
 kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,

@@ -13,7 +13,7 @@
  * own: it copies the head, and the rest only if there is something in it.
  */
 
-#define LOOKS 256 /* the most looks of one poll */
+#define QUERIES 256 /* the most queries of one poll */
 
 typedef struct opencl_queue {
     kiln__spirv_owner owner;
@@ -276,7 +276,7 @@ kiln_status kiln__opencl_native(void *self, void *queue, void *function,
 
 /* ---- waiting ---- */
 
-static kiln_status look(opencl_queue *queue, kiln_error **error)
+static kiln_status query_marker(opencl_queue *queue, kiln_error **error)
 {
     const kiln__opencl_api *api = queue->device->api;
     cl_int state = CL_COMPLETE;
@@ -305,16 +305,16 @@ static kiln_status look(opencl_queue *queue, kiln_error **error)
    and says nothing about now. A fresh marker needs a moment even in an idle
    queue: if polls did not give it that moment, they would never find the
    queue idle. */
-static kiln_status look_anew(opencl_queue *queue, kiln_error **error)
+static kiln_status query_idle(opencl_queue *queue, kiln_error **error)
 {
     kiln_status status;
 
     if (queue->marker != NULL)
-        KILN_TRY(look(queue, error));
-    status = look(queue, error);
-    for (int i = 0; i < LOOKS && status == KILN_EAGAIN; i++) {
+        KILN_TRY(query_marker(queue, error));
+    status = query_marker(queue, error);
+    for (int i = 0; i < QUERIES && status == KILN_EAGAIN; i++) {
         (void)sched_yield();
-        status = look(queue, error);
+        status = query_marker(queue, error);
     }
     return status;
 }
@@ -345,9 +345,9 @@ kiln_status kiln__opencl_wait(void *self, void *queue, int32_t block,
         if (code != CL_SUCCESS)
             return kiln__opencl_failed(error, code, "wait");
     } else if (to->is_lent) {
-        status = look_anew(to, error);
+        status = query_idle(to, error);
     } else if (to->is_busy) {
-        status = look(to, error);
+        status = query_marker(to, error);
     }
     if (status != KILN_OK)
         return status == KILN_EAGAIN ? peek(to, exception) : status;
