@@ -79,7 +79,7 @@ static int32_t run(struct kiln__host_launch_state *launch,
     return failed;
 }
 
-static void look(void)
+static void leave_if_stopped(void)
 {
     running *here = innermost;
 
@@ -93,7 +93,7 @@ void *kiln__host_stop_import(const char *name)
     int32_t (*const run_address)(struct kiln__host_launch_state *, const void *,
                                  uint64_t, uint64_t, void *, kiln__host_entry) =
         run;
-    void (*const look_address)(void) = look;
+    void (*const look_address)(void) = leave_if_stopped;
     void *address = NULL;
 
     if (strcmp(name, KILN__HOST_ALARM) == 0)

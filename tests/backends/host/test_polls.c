@@ -1,4 +1,4 @@
-/* test_polls.c - loops that look whether they are to stop do what they did. */
+/* test_polls.c - loops that poll whether they are to stop do what they did. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
@@ -44,12 +44,12 @@ static int32_t run_loop(const char *text, uint8_t level, int is_stopped,
 typedef struct loop {
     const char *predicate; /* it goes on while that holds */
     int step;
-    int looks_ahead; /* compares what the counter is in the next turn */
+    int tests_next; /* compares the counter's next value */
     int64_t start;
     int64_t limit;
 } loop;
 
-/* The sum's order is in its bits, so nothing is computed without turning. */
+/* The sum's order is in its bits, so nothing is computed without iterating. */
 static void write_loop(char *text, size_t size, const loop *l)
 {
     snprintf(text, size,
@@ -74,7 +74,7 @@ static void write_loop(char *text, size_t size, const loop *l)
              "  store i64 %%d, ptr %%p\n"
              "  ret i32 0\n"
              "}\n",
-             l->step, l->predicate, l->looks_ahead ? "next" : "i");
+             l->step, l->predicate, l->tests_next ? "next" : "i");
 }
 
 static int holds(const char *predicate, int64_t a, int64_t b)
@@ -94,7 +94,7 @@ static int holds(const char *predicate, int64_t a, int64_t b)
     }
 }
 
-static void turn(const loop *l, int64_t out[2])
+static void iterate(const loop *l, int64_t out[2])
 {
     uint64_t i = (uint64_t)l->start, sum = 0, count = 0, next;
     int more;
@@ -104,20 +104,20 @@ static void turn(const loop *l, int64_t out[2])
         count++;
         next = i + (uint64_t)(int64_t)l->step;
         more =
-            holds(l->predicate, (int64_t)(l->looks_ahead ? next : i), l->limit);
+            holds(l->predicate, (int64_t)(l->tests_next ? next : i), l->limit);
         i = next;
     } while (more);
     out[0] = (int64_t)sum;
     out[1] = (int64_t)count;
 }
 
-static void assert_turns(const loop *l)
+static void assert_same_iterations(const loop *l)
 {
     char text[2048];
     int64_t expected[2];
 
     write_loop(text, sizeof text, l);
-    turn(l, expected);
+    iterate(l, expected);
     for (uint8_t level = 0; level <= 3; level = (uint8_t)(level + 3)) {
         int64_t got[2] = {0, 0};
         block arguments = {got, 2, l->start, l->limit};
@@ -138,7 +138,7 @@ static const int64_t counts[] = {
 
 #define COUNT (sizeof counts / sizeof *counts)
 
-static void loops_upward_turn_as_often_as_before(void **state)
+static void loops_upward_iterate_as_often_as_before(void **state)
 {
     static const char *const predicates[] = {"ne", "slt", "ult", "sle", "ule"};
     const int64_t starts[] = {0, -30000, INT64_MAX - 400000, 7};
@@ -149,12 +149,12 @@ static void loops_upward_turn_as_often_as_before(void **state)
             const int step = p == 0 && c % 2 == 0 ? 1 : 1 + (int)c % 3;
             const int64_t start = p % 2 == 0 && p > 0 ? 5 : starts[c % 4];
 
-            assert_turns(&(loop){predicates[p], step, c % 3 != 0, start,
-                                 start + counts[c] * step});
+            assert_same_iterations(&(loop){predicates[p], step, c % 3 != 0,
+                                           start, start + counts[c] * step});
         }
 }
 
-static void loops_downward_turn_as_often_as_before(void **state)
+static void loops_downward_iterate_as_often_as_before(void **state)
 {
     static const char *const predicates[] = {"ne", "sgt", "ugt", "sge", "uge"};
     const int64_t starts[] = {0, 30000, INT64_MIN + 400000, -7};
@@ -165,20 +165,20 @@ static void loops_downward_turn_as_often_as_before(void **state)
             const int step = -1 - (int)c % 3;
             const int64_t start = p % 2 == 0 && p > 0 ? 500000 : starts[c % 4];
 
-            assert_turns(&(loop){predicates[p], step, c % 3 != 0, start,
-                                 start + counts[c] * step});
+            assert_same_iterations(&(loop){predicates[p], step, c % 3 != 0,
+                                           start, start + counts[c] * step});
         }
 }
 
 /* The first iteration runs before anything is compared. */
-static void loops_that_begin_behind_their_end_turn_once(void **state)
+static void loops_that_begin_past_their_end_iterate_once(void **state)
 {
     (void)state;
-    assert_turns(&(loop){"slt", 1, 1, 100, -100});
-    assert_turns(&(loop){"ult", 1, 1, 100, 3});
-    assert_turns(&(loop){"sgt", -1, 1, -100, 100});
-    assert_turns(&(loop){"ugt", -2, 1, 3, 100});
-    assert_turns(&(loop){"slt", 1, 0, INT64_MAX - 2, INT64_MIN});
+    assert_same_iterations(&(loop){"slt", 1, 1, 100, -100});
+    assert_same_iterations(&(loop){"ult", 1, 1, 100, 3});
+    assert_same_iterations(&(loop){"sgt", -1, 1, -100, 100});
+    assert_same_iterations(&(loop){"ugt", -2, 1, 3, 100});
+    assert_same_iterations(&(loop){"slt", 1, 0, INT64_MAX - 2, INT64_MIN});
 }
 
 /* ---- loops without one ---- */
@@ -410,7 +410,7 @@ static void no_kernel_has_the_name_of_what_code_calls(void **state)
     }
 }
 
-/* ---- where they look ---- */
+/* ---- where they poll ---- */
 
 static void optimise(outcome *o, const char *text)
 {
@@ -420,10 +420,10 @@ static void optimise(outcome *o, const char *text)
 
 /* What is left of a loop once it has become one of vectors has nothing in front
    of it that is its own. */
-static void a_loop_of_vectors_does_not_look_at_each_turn(void **state)
+static void a_loop_of_vectors_does_not_poll_in_each_iteration(void **state)
 {
     outcome o;
-    const char *body, *look, *end;
+    const char *body, *poll, *end;
 
     (void)state;
     optimise(&o, HEAD "  br label %l\n"
@@ -439,19 +439,19 @@ static void a_loop_of_vectors_does_not_look_at_each_turn(void **state)
                       "end:\n  ret i32 0\n}\n");
     body = strstr(o.bytes, "\nvector.body:");
     assert_non_null(body);
-    look = strstr(body, "load atomic i32");
+    poll = strstr(body, "load atomic i32");
     end = strstr(body, "\n\n");
     assert_non_null(end);
-    assert_true(look == NULL || look > end);
+    assert_true(poll == NULL || poll > end);
     assert_non_null(strstr(o.bytes, "load atomic i32"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_upward_turn_as_often_as_before),
-        cmocka_unit_test(loops_downward_turn_as_often_as_before),
-        cmocka_unit_test(loops_that_begin_behind_their_end_turn_once),
+        cmocka_unit_test(loops_upward_iterate_as_often_as_before),
+        cmocka_unit_test(loops_downward_iterate_as_often_as_before),
+        cmocka_unit_test(loops_that_begin_past_their_end_iterate_once),
         cmocka_unit_test(loops_past_their_limits_stop),
         cmocka_unit_test(a_loop_without_a_way_out_stops),
         cmocka_unit_test(a_loop_of_several_ways_back_stops),
@@ -464,7 +464,7 @@ int main(void)
         cmocka_unit_test(functions_that_are_called_by_address_stop),
         cmocka_unit_test(names_of_the_host_are_no_names_of_modules),
         cmocka_unit_test(no_kernel_has_the_name_of_what_code_calls),
-        cmocka_unit_test(a_loop_of_vectors_does_not_look_at_each_turn),
+        cmocka_unit_test(a_loop_of_vectors_does_not_poll_in_each_iteration),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

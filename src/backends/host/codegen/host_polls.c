@@ -88,13 +88,13 @@ kiln_status kiln__host_add_polls(kiln__codegen_job *job)
         .look = KILN__HOST_LOOK,
         .is_slow = job->settings->opt_level < 2,
     };
-    int looks;
+    int polls;
 
     if (plan.entries[1] == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    looks = add_polls(job->module, &plan);
+    polls = add_polls(job->module, &plan);
     plan.is_slow = 1;
     if (job->checked_module != NULL)
-        looks |= add_polls(job->checked_module, &plan);
-    return looks ? wrap_kernel(job) : KILN_OK;
+        polls |= add_polls(job->checked_module, &plan);
+    return polls ? wrap_kernel(job) : KILN_OK;
 }

@@ -25,41 +25,41 @@
 
 /*
  * A flag says that the code is to stop (host_codegen.h). Reading it is called a
- * *look*. This file decides where code looks. It runs after all passes, so it
- * keeps no loop from being vectorised, and a look at each turn of a loop is one
- * look for a vector of items. It is C++ because LLVM's C interface has neither
- * loops nor dominance.
+ * *poll*. This file decides where code polls. It runs after all passes, so it
+ * keeps no loop from being vectorised, and a poll in each iteration of a loop
+ * is one poll for a vector of items. It is C++ because LLVM's C interface has
+ * neither loops nor dominance.
  *
- * A loop that surely takes few turns does not look. A loop that counts is cut
- * into pieces of a number of turns,
+ * A loop that surely takes few iterations does not poll. A loop that counts is
+ * cut into pieces of a number of iterations,
  *
  *     do body(i); while (++i < end);
  *
  *     do {
- *         piece = min(end, i + turns);
+ *         piece = min(end, i + iterations);
  *         do body(i); while (++i < piece);
- *         look
+ *         poll
  *     } while (i < end);
  *
- * so its turns cost what they did, and each piece a little more. An innermost
- * loop may run again and again, often with few turns. It is cut only where the
- * first piece is known before the loops around it: then the remaining cost is
- * one comparison at its end. Other innermost loops, if they surely end, are
- * left to the loop around them, which looks. A loop that does not count looks
- * at each turn; a counter of its own would cost more than the load and the
- * branch. A function looks at each call if it may be part of a recursion, or
- * leads to thousands of calls.
+ * so its iterations cost what they did, and each piece a little more. An
+ * innermost loop may run again and again, often with few iterations. It is cut
+ * only where the first piece is known before the loops around it: then the
+ * remaining cost is one comparison at its end. Other innermost loops, if they
+ * surely end, are left to the loop around them, which polls. A loop that does
+ * not count polls in each iteration; a counter of its own would cost more than
+ * the load and the branch. A function polls at each call if it may be part of a
+ * recursion, or leads to thousands of calls.
  */
 
 namespace
 {
 
-/* Turns without inner loops between two looks: some microseconds. */
-constexpr uint64_t between_looks = 16384;
-/* Turns between two looks of a loop around loops that look, which begin to
-   count each time; and of a loop around loops that do not look. */
+/* Iterations without inner loops between two polls: some microseconds. */
+constexpr uint64_t between_polls = 16384;
+/* Iterations between two polls of a loop around loops that poll, which begin to
+   count each time; and of a loop around loops that do not poll. */
 constexpr uint64_t around_loops = 1024;
-constexpr uint64_t around_blind_loops = 64;
+constexpr uint64_t around_unpolled_loops = 64;
 
 /* ---- loops that count ---- */
 
@@ -67,7 +67,7 @@ constexpr uint64_t around_blind_loops = 64;
 struct counting {
     llvm::BranchInst *back;
     llvm::PHINode *counter;
-    llvm::Value *tested; /* the counter, or its value in the next turn */
+    llvm::Value *tested; /* the counter, or its value in the next iteration */
     llvm::Value *limit;
     llvm::CmpInst::Predicate predicate;
     int64_t step;
@@ -81,13 +81,13 @@ struct counting {
 
 struct plan {
     llvm::BasicBlock *header;
-    /* If not set, the loop looks at each turn. */
+    /* If not set, the loop polls in each iteration. */
     std::optional<counting> counts;
-    uint64_t turns;
+    uint64_t iterations;
 };
 
 /* Returns the counter that the value is or comes from, and by how much it grows
-   in a turn. */
+   in an iteration. */
 llvm::PHINode *counter_of(const llvm::Loop &loop, llvm::Value *tested,
                           int64_t &step)
 {
@@ -227,8 +227,8 @@ bool is_known_early(const llvm::Loop &loop, const counting &c)
             !loop.getParentLoop()->contains(c.early_first));
 }
 
-/* Returns the most turns that the loop takes; 0: unknown, or many. */
-uint64_t turns_of(const llvm::Loop &loop, const counting &c)
+/* Returns the most iterations that the loop takes; 0: unknown, or many. */
+uint64_t iterations_of(const llvm::Loop &loop, const counting &c)
 {
     llvm::BasicBlock *before = loop.getLoopPredecessor();
     auto *limit = llvm::dyn_cast<llvm::ConstantInt>(c.limit);
@@ -246,7 +246,7 @@ uint64_t turns_of(const llvm::Loop &loop, const counting &c)
     const llvm::APInt distance = c.step > 0 ? last - first : first - last;
     const uint64_t step = c.step > 0 ? (uint64_t)c.step : 0 - (uint64_t)c.step;
 
-    if (distance.isNegative() || distance.ugt(between_looks))
+    if (distance.isNegative() || distance.ugt(between_polls))
         return 0;
     if (c.predicate == llvm::CmpInst::ICMP_NE &&
         distance.getZExtValue() % step != 0)
@@ -270,22 +270,22 @@ bool calls_functions(const llvm::Loop &loop)
     return false;
 }
 
-/* What is inside a loop: how many turns its short loops take together in one of
-   its turns; how deep other loops are nested; and whether one of them does not
-   look. */
+/* What is inside a loop: how many iterations its short loops take together in
+   one of its iterations; how deep other loops are nested; and whether one of
+   them does not poll. */
 struct inside {
-    uint64_t turns = 1;
+    uint64_t iterations = 1;
     unsigned depth = 0;
-    bool is_blind = false;
+    bool is_unpolled = false;
 };
 
-/* Returns the turns of a loop between two looks. */
-uint64_t turns_around(const inside &all)
+/* Returns the iterations of a loop between two polls. */
+uint64_t iterations_around(const inside &all)
 {
     if (all.depth == 0)
-        return between_looks / all.turns;
+        return between_polls / all.iterations;
     if (all.depth == 1)
-        return all.is_blind ? around_blind_loops : around_loops;
+        return all.is_unpolled ? around_unpolled_loops : around_loops;
     return 1;
 }
 
@@ -299,35 +299,36 @@ inside plan_loop(const llvm::Loop &loop, bool is_slow,
     for (const llvm::Loop *sub : loop) {
         const inside one = plan_loop(*sub, is_slow, plans);
 
-        all.turns += one.turns;
+        all.iterations += one.iterations;
         all.depth = std::max(all.depth, one.depth);
-        all.is_blind |= one.is_blind;
+        all.is_unpolled |= one.is_unpolled;
     }
     if (calls_functions(loop))
         all.depth = 2;
     std::optional<counting> c = find_counting(loop);
-    const uint64_t turns = c ? turns_of(loop, *c) : 0;
-    if (all.depth == 0 && turns > 0 && turns * all.turns <= between_looks) {
-        result.turns = turns * all.turns;
+    const uint64_t iterations = c ? iterations_of(loop, *c) : 0;
+    if (all.depth == 0 && iterations > 0 &&
+        iterations * all.iterations <= between_polls) {
+        result.iterations = iterations * all.iterations;
         return result;
     }
     if (c)
         find_places(loop, *c);
-    const uint64_t piece = turns_around(all);
+    const uint64_t piece = iterations_around(all);
     if (piece <= 1 || is_slow || loop.getLoopPreheader() == nullptr ||
         (c && !surely_ends(*c)))
         c.reset();
     if (all.depth > 0 || !c || is_known_early(loop, *c))
         plans.push_back({loop.getHeader(), c, piece});
     else
-        result.is_blind = true;
+        result.is_unpolled = true;
     result.depth = all.depth + 1;
     return result;
 }
 
-/* Plans looks for blocks to which a path returns without passing the header of
+/* Plans polls for blocks to which a path returns without passing the header of
    a loop. */
-void plan_tangles(llvm::Function &f, llvm::SmallVectorImpl<plan> &plans)
+void plan_irreducible(llvm::Function &f, llvm::SmallVectorImpl<plan> &plans)
 {
     llvm::SmallVector<
         std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
@@ -354,7 +355,7 @@ class poller
         : f(f), names(names), is_entry(is_entry)
     {
     }
-    void look_at(llvm::BasicBlock *block);
+    void poll_at(llvm::BasicBlock *block);
     void cut(const plan &p);
 
   private:
@@ -368,7 +369,7 @@ class poller
 
     llvm::Value *find_flag();
     llvm::BasicBlock *find_stopped(llvm::BasicBlock *next);
-    llvm::BasicBlock *add_look(llvm::BasicBlock *at);
+    llvm::BasicBlock *add_poll(llvm::BasicBlock *at);
     llvm::BasicBlock *add_block();
     llvm::Value *find_piece(llvm::IRBuilder<> &b, const counting &c,
                             llvm::Value *start, llvm::Value *last);
@@ -418,9 +419,9 @@ llvm::BasicBlock *poller::find_stopped(llvm::BasicBlock *next)
     return block;
 }
 
-/* Adds a look to a block without a terminator; returns the block that
+/* Adds a poll to a block without a terminator; returns the block that
    follows. */
-llvm::BasicBlock *poller::add_look(llvm::BasicBlock *at)
+llvm::BasicBlock *poller::add_poll(llvm::BasicBlock *at)
 {
     llvm::Value *place = find_flag();
     llvm::BasicBlock *next = add_block();
@@ -436,8 +437,8 @@ llvm::BasicBlock *poller::add_look(llvm::BasicBlock *at)
     return next;
 }
 
-/* Adds a look at the beginning of the block. */
-void poller::look_at(llvm::BasicBlock *block)
+/* Adds a poll at the beginning of the block. */
+void poller::poll_at(llvm::BasicBlock *block)
 {
     auto at = block == &f.getEntryBlock() ? block->getFirstNonPHIOrDbgOrAlloca()
                                           : block->getFirstInsertionPt();
@@ -446,7 +447,7 @@ void poller::look_at(llvm::BasicBlock *block)
         return;
     llvm::BasicBlock *rest = block->splitBasicBlock(at);
     block->getTerminator()->eraseFromParent();
-    llvm::BasicBlock *next = add_look(block);
+    llvm::BasicBlock *next = add_poll(block);
     llvm::IRBuilder<>(next).CreateBr(rest);
 }
 
@@ -557,31 +558,31 @@ void poller::cut(const plan &p)
     llvm::BasicBlock *latch = c.back->getParent();
     const unsigned out = c.back->getSuccessor(0) == p.header ? 1 : 0;
     llvm::BasicBlock *exit = c.back->getSuccessor(out);
-    llvm::BasicBlock *turn = add_block();
+    llvm::BasicBlock *piece_end = add_block();
     llvm::BasicBlock *ahead = add_block();
-    llvm::BasicBlock *next = add_look(ahead);
+    llvm::BasicBlock *next = add_poll(ahead);
     llvm::Value *start = nullptr;
     llvm::BasicBlock *outer = add_outer(p, next, &start);
     auto *test = llvm::cast<llvm::Instruction>(c.back->getCondition());
 
     distance = llvm::ConstantInt::get(
         c.limit->getType(),
-        p.turns * (c.step > 0 ? (uint64_t)c.step : 0 - (uint64_t)c.step));
+        p.iterations * (c.step > 0 ? (uint64_t)c.step : 0 - (uint64_t)c.step));
     llvm::Value *piece = add_pieces(c, outer, next, start);
     llvm::IRBuilder<> b(next);
     b.CreateBr(outer);
     b.SetInsertPoint(outer);
     b.CreateBr(p.header);
 
-    turn->moveAfter(latch);
-    exit->replacePhiUsesWith(latch, turn);
-    b.SetInsertPoint(turn);
+    piece_end->moveAfter(latch);
+    exit->replacePhiUsesWith(latch, piece_end);
+    b.SetInsertPoint(piece_end);
     b.CreateCondBr(b.CreateICmp(c.predicate, c.tested, c.limit), ahead, exit);
 
     b.SetInsertPoint(c.back);
     c.back->setCondition(b.CreateICmp(c.predicate, c.tested, piece));
     c.back->setSuccessor(0, p.header);
-    c.back->setSuccessor(1, turn);
+    c.back->setSuccessor(1, piece_end);
     c.back->setMetadata(llvm::LLVMContext::MD_prof, nullptr);
     if (test->use_empty())
         test->eraseFromParent();
@@ -596,7 +597,7 @@ bool can_cut(const plan &p)
     const unsigned bits = c.counter->getType()->getIntegerBitWidth();
     const uint64_t most = (uint64_t)1 << (bits < 63 ? bits - 2 : 61);
 
-    if (bits < 16 || step > most / p.turns || p.header->hasAddressTaken())
+    if (bits < 16 || step > most / p.iterations || p.header->hasAddressTaken())
         return false;
     for (llvm::BasicBlock *block : llvm::predecessors(p.header))
         if (!llvm::isa<llvm::BranchInst>(block->getTerminator()) &&
@@ -609,7 +610,7 @@ bool can_cut(const plan &p)
 
 using functions = llvm::SmallPtrSet<const llvm::Function *, 8>;
 
-/* Returns how many calls one call of the function leads to without a look, its
+/* Returns how many calls one call of the function leads to without a poll, its
    own included. */
 uint64_t calls_of(const llvm::CallGraphNode &node,
                   const llvm::DenseMap<const llvm::Function *, uint64_t> &known)
@@ -622,10 +623,10 @@ uint64_t calls_of(const llvm::CallGraphNode &node,
     return sum;
 }
 
-/* Finds the functions that look at each call: those that may be part of a
+/* Finds the functions that poll at each call: those that may be part of a
    recursion, and those that lead to so many calls that these take long, though
    they end. */
-functions find_restless(llvm::Module &m)
+functions find_polled(llvm::Module &m)
 {
     llvm::CallGraph graph(m);
     llvm::DenseMap<const llvm::Function *, uint64_t> calls;
@@ -639,7 +640,7 @@ functions find_restless(llvm::Module &m)
                 continue;
             calls[f] = calls_of(*node, calls);
             if (!at.hasCycle() && !f->hasAddressTaken() &&
-                calls[f] <= between_looks)
+                calls[f] <= between_polls)
                 continue;
             found.insert(f);
             calls[f] = 1;
@@ -666,9 +667,9 @@ void add_preheaders(llvm::DominatorTree &tree, llvm::LoopInfo &loops)
             llvm::InsertPreheaderForLoop(loop, &tree, &loops, nullptr, false);
 }
 
-/* Returns true when the function looks. */
+/* Returns true when the function polls. */
 bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry,
-               bool is_restless)
+               bool polls_at_entry)
 {
     llvm::SmallVector<plan, 8> plans;
     {
@@ -681,17 +682,17 @@ bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry,
             plan_loop(*loop, names.is_slow != 0, plans);
         llvm::ReversePostOrderTraversal<llvm::Function *> order(&f);
         if (llvm::containsIrreducibleCFG<llvm::BasicBlock *>(order, loops))
-            plan_tangles(f, plans);
+            plan_irreducible(f, plans);
     }
     poller p(f, names, is_entry);
     for (const plan &one : plans)
         if (one.counts && can_cut(one))
             p.cut(one);
         else
-            p.look_at(one.header);
-    if (is_restless)
-        p.look_at(&f.getEntryBlock());
-    if (plans.empty() && !is_restless)
+            p.poll_at(one.header);
+    if (polls_at_entry)
+        p.poll_at(&f.getEntryBlock());
+    if (plans.empty() && !polls_at_entry)
         return false;
     forget_attributes(f);
     return true;
@@ -711,18 +712,18 @@ extern "C" int kiln__llvm_add_polls(LLVMModuleRef module,
                                     const kiln__poll_plan *plan)
 {
     llvm::SmallVector<llvm::Function *> all;
-    int looks = 0;
+    int polls = 0;
 
     for (llvm::Function &f : *llvm::unwrap(module))
         if (!f.isDeclaration())
             all.push_back(&f);
-    const functions restless = find_restless(*llvm::unwrap(module));
+    const functions polled = find_polled(*llvm::unwrap(module));
     for (llvm::Function *f : all) {
         const bool is_entry = is_named(*f, *plan);
 
-        if (add_polls(*f, *plan, is_entry, !is_entry && restless.contains(f)) &&
+        if (add_polls(*f, *plan, is_entry, !is_entry && polled.contains(f)) &&
             !is_entry)
-            looks = 1;
+            polls = 1;
     }
-    return looks;
+    return polls;
 }
