@@ -128,7 +128,7 @@ static void loops_that_are_unrolled_are_counted(void **state)
             "        y[0] = 1\n"
             "    end\n"
             "end\n",
-            2, "turns; it has at most 4096");
+            2, "iterations; it has at most 4096");
     refuses(state,
             "kernel k(y)\n"
             "    for i in static(0..4096)\n"

@@ -415,7 +415,7 @@ static void some_values_must_be_constant(void **state)
            "cyclic-constant", 2, 11, "`A` is defined by itself", NULL);
     refuse(*state, "", "fn f()\n    for i in static(0..5000)\n    end\nend\n",
            "too-large", 2, 5,
-           "a static loop of 5000 turns; it has at most 4096", NULL);
+           "a static loop of 5000 iterations; it has at most 4096", NULL);
 }
 
 /* ---- results ---- */

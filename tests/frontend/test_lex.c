@@ -386,7 +386,7 @@ static void nul_bytes_are_reported_everywhere(void **state)
     done(&l);
 }
 
-static void strangers_are_reported_with_what_to_do(void **state)
+static void unexpected_characters_are_reported_with_a_hint(void **state)
 {
     lexed l;
 
@@ -425,7 +425,7 @@ int main(void)
         cmocka_unit_test(utf8_may_stand_in_comments_and_strings),
         cmocka_unit_test(bytes_that_are_no_utf8_are_reported),
         cmocka_unit_test(nul_bytes_are_reported_everywhere),
-        cmocka_unit_test(strangers_are_reported_with_what_to_do),
+        cmocka_unit_test(unexpected_characters_are_reported_with_a_hint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,19 +334,21 @@ void kiln__infer_rollback(kiln__infer *in, kiln__ir_mark mark);
 void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
                          const kiln__ast *ast);
 /* Stores the value where it can be read more than once, if that is needed. */
-typedef struct kiln__again {
+typedef struct kiln__saved_value {
     const kiln_type *type;
     int32_t is_local; /* otherwise `value` is constant or empty */
     uint32_t local;
     kiln__value value;
-} kiln__again;
-kiln__again kiln__infer_again(kiln__infer *in, const kiln__value *value,
-                              const kiln__ast *ast);
-/* As kiln__infer_again(), in a new local: what the value was read from may
+} kiln__saved_value;
+kiln__saved_value kiln__infer_save(kiln__infer *in, const kiln__value *value,
+                                   const kiln__ast *ast);
+/* As kiln__infer_save(), in a new local: what the value was read from may
    change. */
-kiln__again kiln__infer_keep(kiln__infer *in, const kiln__value *value,
-                             const kiln__ast *ast);
-uint32_t kiln__infer_again_read(kiln__infer *in, const kiln__again *again);
+kiln__saved_value kiln__infer_save_copy(kiln__infer *in,
+                                        const kiln__value *value,
+                                        const kiln__ast *ast);
+uint32_t kiln__infer_read_saved(kiln__infer *in,
+                                const kiln__saved_value *saved);
 
 /* ---- infer_names.c: names and constants ---- */
 kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,

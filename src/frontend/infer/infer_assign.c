@@ -285,7 +285,7 @@ void kiln__infer_assignment(kiln__infer *in, const kiln__ast *ast)
 /* ---- a, b = t ---- */
 
 static void unpack_into(kiln__infer *in, const kiln__ast *ast,
-                        const kiln__again *tuple, size_t i)
+                        const kiln__saved_value *tuple, size_t i)
 {
     const kiln__ast *name = ast->children[i + 1];
     const kiln_type *type = tuple->type->kind == KILN_TYPE_VECTOR
@@ -297,7 +297,7 @@ static void unpack_into(kiln__infer *in, const kiln__ast *ast,
     if (strcmp(name->text, "_") == 0)
         return;
     if (type->size > 0) {
-        whole = kiln__infer_again_read(in, tuple);
+        whole = kiln__infer_read_saved(in, tuple);
         part.node = kiln__infer_node(in, KILN__IR_FIELD, type, name, (int64_t)i,
                                      (kiln__operands){&whole, 1});
     }
@@ -308,7 +308,7 @@ void kiln__infer_unpack(kiln__infer *in, const kiln__ast *ast)
 {
     const size_t count = ast->count - 1;
     kiln__value value = kiln__infer_operand(in, ast->children[0]);
-    kiln__again tuple;
+    kiln__saved_value tuple;
     size_t parts = 0;
 
     if (value.kind == KILN__VALUE_TYPED)
@@ -327,7 +327,7 @@ void kiln__infer_unpack(kiln__infer *in, const kiln__ast *ast)
                                  ast->children[i + 1]);
         return;
     }
-    tuple = kiln__infer_keep(in, &value, ast->children[0]);
+    tuple = kiln__infer_save_copy(in, &value, ast->children[0]);
     for (size_t i = 0; i < count; i++)
         unpack_into(in, ast, &tuple, i);
 }

@@ -122,8 +122,8 @@ static int is_known(const kiln__infer *in, const kiln_diagnostic *d)
 
 /* True when the same error was reported at that place. Copies of a loop, and
    methods that are called twice, have the same errors. */
-static int was_said(kiln__infer *in, kiln__span span, const char *code,
-                    const char *message)
+static int is_repeated(kiln__infer *in, kiln__span span, const char *code,
+                       const char *message)
 {
     kiln_diagnostic d = {.code = code, .message = message};
 
@@ -153,7 +153,7 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
     va_start(arguments, format);
     message = kiln__arena_vformat(&in->arena, format, arguments);
     va_end(arguments);
-    if (message != NULL && was_said(in, span, code, message))
+    if (message != NULL && is_repeated(in, span, code, message))
         return kiln__value_of(KILN__VALUE_POISON);
     fill_frame(in, span, &in->arena, &frame);
     if (message == NULL || in->status != KILN_OK)

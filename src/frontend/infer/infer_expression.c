@@ -116,16 +116,16 @@ kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
 
 /* Expressions recurse. So the functions for kinds that do are not inlined into
    by_kind(), and a level of recursion needs only the stack of its own kind. */
-#define APART __attribute__((noinline))
+#define OUT_OF_LINE __attribute__((noinline))
 
-APART static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
+OUT_OF_LINE static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value value = kiln__infer_operand(in, ast->children[0]);
 
     return kiln__infer_operate(in, ast->text, &value, 1, ast);
 }
 
-APART static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
+OUT_OF_LINE static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value sides[2];
 
@@ -136,7 +136,7 @@ APART static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
 
 /* && and ||: a left side that is known at compile time decides whether the
    right side exists. */
-APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
+OUT_OF_LINE static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
 {
     const int is_and = ast->text[0] == '&';
     const kiln_type *boolean = kiln__infer_scalar(in, KILN_TYPE_BOOL);
@@ -234,7 +234,7 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
                             (kiln__operands){nodes, 3});
 }
 
-APART static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
+OUT_OF_LINE static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value condition = kiln__infer_condition(in, ast->children[0]);
     kiln__value sides[2];

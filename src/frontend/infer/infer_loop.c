@@ -183,7 +183,7 @@ static int static_bound(kiln__infer *in, const kiln__ast *ast, kiln__wide *out)
 
 typedef struct static_range {
     kiln__wide low, step;
-    size_t turns;
+    size_t iterations;
 } static_range;
 
 /* Stores the range of a static loop and its number of iterations; false after
@@ -191,7 +191,7 @@ typedef struct static_range {
 static int static_bounds(kiln__infer *in, const kiln__ast *ast,
                          static_range *out)
 {
-    kiln__wide high = 0, span, turns;
+    kiln__wide high = 0, span, iterations;
 
     out->step = 1;
     if (!static_bound(in, ast->children[0], &out->low) ||
@@ -208,23 +208,25 @@ static int static_bounds(kiln__infer *in, const kiln__ast *ast,
         return 0;
     }
     span = out->step > 0 ? high - out->low : out->low - high;
-    turns = span <= 0
-                ? 0
-                : (span - 1) / (out->step > 0 ? out->step : -out->step) + 1;
-    if (turns > KILN__INFER_COPIES_MAX) {
+    iterations =
+        span <= 0 ? 0
+                  : (span - 1) / (out->step > 0 ? out->step : -out->step) + 1;
+    if (iterations > KILN__INFER_COPIES_MAX) {
         (void)kiln__infer_error(
             in, ast->span, "too-large", "leave `static` out",
-            "a static loop of %llu turns; it has at most %d",
-            turns > UINT64_MAX ? ULLONG_MAX : (unsigned long long)turns,
+            "a static loop of %llu iterations; it has at most %d",
+            iterations > UINT64_MAX ? ULLONG_MAX
+                                    : (unsigned long long)iterations,
             KILN__INFER_COPIES_MAX);
         return 0;
     }
-    out->turns = (size_t)turns;
+    out->iterations = (size_t)iterations;
     return 1;
 }
 
 /* Infers one iteration. Its `continue`s go on after it. */
-static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
+static uint32_t infer_iteration(kiln__infer *in, kiln__loop *loop,
+                                const kiln__ast *block)
 {
     const uint32_t node = kiln__infer_block(in, block);
     kiln__path end;
@@ -242,8 +244,8 @@ static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
 static void unroll(kiln__infer *in, const kiln__ast *ast,
                    const static_range *range, kiln__variable *variable)
 {
-    uint32_t *nodes =
-        kiln__arena_allocate_array(&in->arena, range->turns + 1, sizeof *nodes);
+    uint32_t *nodes = kiln__arena_allocate_array(
+        &in->arena, range->iterations + 1, sizeof *nodes);
     size_t count = 0;
     kiln__loop loop;
     kiln__path end;
@@ -253,12 +255,12 @@ static void unroll(kiln__infer *in, const kiln__ast *ast,
         return;
     }
     begin_loop(in, &loop);
-    while (count < range->turns && in->flow.reachable &&
+    while (count < range->iterations && in->flow.reachable &&
            in->status == KILN_OK &&
            in->diagnostics.list.count < in->diagnostics.limit) {
         variable->value = kiln__infer_static(
             in, range->low + (kiln__wide)count * range->step, ast->span);
-        nodes[count++] = turn(in, &loop, ast->children[3]);
+        nodes[count++] = infer_iteration(in, &loop, ast->children[3]);
     }
     in->flow.loop = loop.outer;
     if (loop.has_exit) {

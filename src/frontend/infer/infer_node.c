@@ -7,7 +7,7 @@
 
 /*
  * Every node has one user, so a value is used once; what is needed again is
- * read again (kiln__infer_again). Constants and values without bytes have no
+ * read again (kiln__infer_save). Constants and values without bytes have no
  * node until they are used.
  */
 
@@ -189,7 +189,7 @@ static int too_large(kiln__infer *in)
         return 0;
     (void)kiln__infer_error(
         in, in->walk.here == NULL ? in->walk.span : in->walk.here->span,
-        "too-large", "static loops make a copy for each turn",
+        "too-large", "static loops make a copy for each iteration",
         "%s more than %d operations",
         method ? "the method has"
                : "the methods called from here have together",
@@ -441,42 +441,43 @@ void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
 
 /* ---- reading a value more than once ---- */
 
-kiln__again kiln__infer_keep(kiln__infer *in, const kiln__value *value,
-                             const kiln__ast *ast)
+kiln__saved_value kiln__infer_save_copy(kiln__infer *in,
+                                        const kiln__value *value,
+                                        const kiln__ast *ast)
 {
-    kiln__again again = {.type = value->type, .value = *value};
+    kiln__saved_value saved = {.type = value->type, .value = *value};
 
     if (value->kind != KILN__VALUE_TYPED || value->node == 0 ||
         in->status != KILN_OK)
-        return again;
-    again.is_local = 1;
-    again.local = kiln__infer_local(in, NULL, value->type);
-    kiln__infer_set(in, again.local, value->node, ast);
-    return again;
+        return saved;
+    saved.is_local = 1;
+    saved.local = kiln__infer_local(in, NULL, value->type);
+    kiln__infer_set(in, saved.local, value->node, ast);
+    return saved;
 }
 
-kiln__again kiln__infer_again(kiln__infer *in, const kiln__value *value,
-                              const kiln__ast *ast)
+kiln__saved_value kiln__infer_save(kiln__infer *in, const kiln__value *value,
+                                   const kiln__ast *ast)
 {
     const kiln__ir_node *node;
-    kiln__again again = {.type = value->type, .value = *value};
+    kiln__saved_value saved = {.type = value->type, .value = *value};
 
     if (value->kind != KILN__VALUE_TYPED || value->node == 0 ||
         in->status != KILN_OK)
-        return again;
+        return saved;
     node = &in->body.ir.nodes.items[value->node];
     if (node->op != KILN__IR_LOCAL ||
         value->node + 1 != in->body.ir.nodes.count)
-        return kiln__infer_keep(in, value, ast);
-    again.is_local = 1;
-    again.local = (uint32_t)node->imm;
+        return kiln__infer_save_copy(in, value, ast);
+    saved.is_local = 1;
+    saved.local = (uint32_t)node->imm;
     in->body.ir.nodes.count--;
-    return again;
+    return saved;
 }
 
-uint32_t kiln__infer_again_read(kiln__infer *in, const kiln__again *again)
+uint32_t kiln__infer_read_saved(kiln__infer *in, const kiln__saved_value *saved)
 {
-    if (again->is_local)
-        return kiln__infer_read(in, again->local, again->type);
-    return kiln__infer_use(in, &again->value, NULL);
+    if (saved->is_local)
+        return kiln__infer_read(in, saved->local, saved->type);
+    return kiln__infer_use(in, &saved->value, NULL);
 }

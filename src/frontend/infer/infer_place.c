@@ -12,14 +12,14 @@
 typedef struct step {
     int is_field;
     size_t field;
-    kiln__again index;      /* of a vector's element: an i64 */
-    const kiln_type *whole; /* type of the value that the step goes into */
+    kiln__saved_value index; /* of a vector's element: an i64 */
+    const kiln_type *whole;  /* type of the value that the step goes into */
 } step;
 
 typedef struct place {
     kiln__variable *variable; /* NULL: the place is an element of `array` */
-    kiln__again array;
-    kiln__again indices[KILN_RANK_MAX];
+    kiln__saved_value array;
+    kiln__saved_value indices[KILN_RANK_MAX];
     step *steps;
     size_t count;
     const kiln_type *type; /* of the value at the place */
@@ -50,9 +50,9 @@ static uint32_t read_place(kiln__infer *in, const place *p, size_t count)
     } else {
         const kiln_type *array = p->array.type;
 
-        nodes[0] = kiln__infer_again_read(in, &p->array);
+        nodes[0] = kiln__infer_read_saved(in, &p->array);
         for (size_t i = 0; i < array->rank; i++)
-            nodes[i + 1] = kiln__infer_again_read(in, &p->indices[i]);
+            nodes[i + 1] = kiln__infer_read_saved(in, &p->indices[i]);
         node = kiln__infer_node(in, KILN__IR_LOAD, array->element, p->ast, 0,
                                 (kiln__operands){nodes, 1 + array->rank});
     }
@@ -60,7 +60,7 @@ static uint32_t read_place(kiln__infer *in, const place *p, size_t count)
         const step *s = &p->steps[i];
 
         nodes[0] = node;
-        nodes[1] = s->is_field ? 0 : kiln__infer_again_read(in, &s->index);
+        nodes[1] = s->is_field ? 0 : kiln__infer_read_saved(in, &s->index);
         node = kiln__infer_node(in,
                                 s->is_field ? KILN__IR_FIELD : KILN__IR_ELEMENT,
                                 part_of(s), p->ast, (int64_t)s->field,
@@ -80,7 +80,7 @@ static uint32_t with_part(kiln__infer *in, const place *p, size_t i,
     if (s->is_field)
         return kiln__infer_node(in, KILN__IR_WITH_FIELD, s->whole, p->ast,
                                 (int64_t)s->field, (kiln__operands){nodes, 2});
-    nodes[1] = kiln__infer_again_read(in, &s->index);
+    nodes[1] = kiln__infer_read_saved(in, &s->index);
     nodes[2] = value;
     return kiln__infer_node(in, KILN__IR_WITH_ELEMENT, s->whole, p->ast, 0,
                             (kiln__operands){nodes, 3});
@@ -99,9 +99,9 @@ static void write_place(kiln__infer *in, const place *p, uint32_t value,
         return;
     }
     rank = p->array.type->rank;
-    nodes[0] = kiln__infer_again_read(in, &p->array);
+    nodes[0] = kiln__infer_read_saved(in, &p->array);
     for (size_t i = 0; i < rank; i++)
-        nodes[i + 1] = kiln__infer_again_read(in, &p->indices[i]);
+        nodes[i + 1] = kiln__infer_read_saved(in, &p->indices[i]);
     nodes[1 + rank] = value;
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_STORE, NULL, p->ast, 0,
                                           (kiln__operands){nodes, 2 + rank}));
@@ -116,7 +116,7 @@ static int array_place(kiln__infer *in, const kiln__ast *ast,
     kiln__value index;
 
     p->variable = NULL;
-    p->array = kiln__infer_again(in, array, ast);
+    p->array = kiln__infer_save(in, array, ast);
     p->count = 0;
     p->type = array->type->element;
     p->ast = ast;
@@ -130,7 +130,7 @@ static int array_place(kiln__infer *in, const kiln__ast *ast,
         index = kiln__infer_index(in, &index, ast->children[i]);
         if (kiln__value_is_vague(&index))
             return 0;
-        p->indices[i - 1] = kiln__infer_again(in, &index, ast);
+        p->indices[i - 1] = kiln__infer_save(in, &index, ast);
     }
     return 1;
 }
@@ -157,7 +157,7 @@ static int element_place(kiln__infer *in, const kiln__ast *ast, place *p)
     if (kiln__value_is_vague(&index))
         return 0;
     p->steps[p->count] =
-        (step){.whole = p->type, .index = kiln__infer_again(in, &index, ast)};
+        (step){.whole = p->type, .index = kiln__infer_save(in, &index, ast)};
     p->type = part_of(&p->steps[p->count++]);
     return 1;
 }

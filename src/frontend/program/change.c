@@ -107,7 +107,7 @@ kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
     version->min_world = change->world;
     version->max_world = UINT64_MAX;
     slot->mark = change->language->change_number;
-    change->is_peculiar |= kiln__slot_version(slot, change->world) != NULL;
+    change->has_other_inputs |= kiln__slot_version(slot, change->world) != NULL;
     kiln__language_write(change->language);
     version->next = slot->versions;
     slot->versions = version;
@@ -331,111 +331,110 @@ static void show_world(kiln__language *language, uint64_t world)
         ;
 }
 
-void kiln__telling_begin(kiln__telling *telling)
+void kiln__notice_begin(kiln__notice *notice)
 {
-    kiln__language *language = telling->language;
+    kiln__language *language = notice->language;
 
-    telling->is_begun = 1;
-    telling->teller = pthread_self();
-    kiln__mutex_lock(&language->telling);
-    telling->next = language->tellings;
-    language->tellings = telling;
-    kiln__mutex_unlock(&language->telling);
+    notice->is_listed = 1;
+    notice->thread = pthread_self();
+    kiln__mutex_lock(&language->notice_lock);
+    notice->next = language->notices;
+    language->notices = notice;
+    kiln__mutex_unlock(&language->notice_lock);
 }
 
 /* Called with the lock. In a child of fork(), the notices of the parent's
    threads are not in the list. */
-static void telling_remove(kiln__language *language,
-                           const kiln__telling *telling)
+static void notice_remove(kiln__language *language, const kiln__notice *notice)
 {
-    kiln__telling **link = &language->tellings;
+    kiln__notice **link = &language->notices;
 
-    while (*link != NULL && *link != telling)
+    while (*link != NULL && *link != notice)
         link = &(*link)->next;
     if (*link != NULL)
-        *link = telling->next;
+        *link = notice->next;
 }
 
 /* Called with the lock. Returns the newest world up to which all is told. */
-static uint64_t find_told(const kiln__language *language)
+static uint64_t find_notified(const kiln__language *language)
 {
-    uint64_t world = language->told;
+    uint64_t world = language->notified;
 
-    for (const kiln__telling *t = language->tellings; t != NULL; t = t->next)
-        if (t->world <= world)
-            world = t->world - 1;
+    for (const kiln__notice *n = language->notices; n != NULL; n = n->next)
+        if (n->world <= world)
+            world = n->world - 1;
     return world;
 }
 
 /* Called with the lock. A thread does not wait for a notice of its own, which
    surrounds this one and ends after it. */
-static int must_wait(const kiln__telling *telling)
+static int must_wait(const kiln__notice *notice)
 {
-    const kiln__language *language = telling->language;
+    const kiln__language *language = notice->language;
 
-    for (const kiln__telling *t = language->tellings; t != NULL; t = t->next)
-        if (pthread_equal(t->teller, telling->teller))
+    for (const kiln__notice *n = language->notices; n != NULL; n = n->next)
+        if (pthread_equal(n->thread, notice->thread))
             return 0;
-    return kiln__language_world(language) < telling->world;
+    return kiln__language_world(language) < notice->world;
 }
 
-static void wait_for_older(const kiln__telling *telling)
+static void wait_for_older(const kiln__notice *notice)
 {
-    kiln__language *language = telling->language;
+    kiln__language *language = notice->language;
 
     kiln__blocking_enter(language->context);
-    kiln__mutex_lock(&language->telling);
-    while (must_wait(telling))
-        kiln__condition_wait(&language->shown, &language->telling);
-    kiln__mutex_unlock(&language->telling);
+    kiln__mutex_lock(&language->notice_lock);
+    while (must_wait(notice))
+        kiln__condition_wait(&language->shown, &language->notice_lock);
+    kiln__mutex_unlock(&language->notice_lock);
     kiln__blocking_leave(language->context);
 }
 
 /* Ends the notice. True when one of an older world is under way, on another
    thread. */
-static int telling_end(const kiln__telling *telling)
+static int notice_end(const kiln__notice *notice)
 {
-    kiln__language *language = telling->language;
+    kiln__language *language = notice->language;
     int must;
 
-    kiln__mutex_lock(&language->telling);
-    telling_remove(language, telling);
-    if (language->told < telling->world)
-        language->told = telling->world;
-    show_world(language, find_told(language));
+    kiln__mutex_lock(&language->notice_lock);
+    notice_remove(language, notice);
+    if (language->notified < notice->world)
+        language->notified = notice->world;
+    show_world(language, find_notified(language));
     kiln__condition_broadcast(&language->shown);
-    must = must_wait(telling);
-    kiln__mutex_unlock(&language->telling);
+    must = must_wait(notice);
+    kiln__mutex_unlock(&language->notice_lock);
     return must;
 }
 
-static void told(void *env)
+static void notified(void *env)
 {
-    const kiln__telling *telling = env;
-    const int must = telling->is_begun && telling_end(telling);
+    const kiln__notice *notice = env;
+    const int must = notice->is_listed && notice_end(notice);
 
-    if (telling->is_locked)
-        kiln__mutex_unlock(&telling->language->change);
+    if (notice->is_locked)
+        kiln__mutex_unlock(&notice->language->change);
     if (must)
-        wait_for_older(telling);
+        wait_for_older(notice);
 }
 
 /* The change stays published, whatever the tiers return. */
-kiln_status kiln__change_tell(kiln__telling *telling,
-                              kiln_change_report *report, kiln_error **error)
+kiln_status kiln__notice_send(kiln__notice *notice, kiln_change_report *report,
+                              kiln_error **error)
 {
     kiln__world_change change = {
-        .frontend = telling->language->frontend,
-        .world = telling->world,
-        .subjects = telling->subjects,
-        .count = telling->count,
-        .told = told,
-        .env = telling,
+        .frontend = notice->language->frontend,
+        .world = notice->world,
+        .subjects = notice->subjects,
+        .count = notice->count,
+        .invalidated = notified,
+        .env = notice,
     };
     kiln_status status;
 
-    if (telling->count == 0) {
-        told(change.env);
+    if (notice->count == 0) {
+        notified(change.env);
         return KILN_OK;
     }
     status = kiln__world_changed(&change, report);
@@ -502,20 +501,20 @@ static void dispose(kiln__change *change)
 kiln_status kiln__change_end(kiln__change *change, kiln_status status,
                              kiln_change_report *report, kiln_error **error)
 {
-    kiln__telling telling = {.language = change->language,
-                             .world = change->world,
-                             .subjects = change->subjects.items,
-                             .count = change->subjects.count,
-                             .is_locked = 1};
+    kiln__notice notice = {.language = change->language,
+                           .world = change->world,
+                           .subjects = change->subjects.items,
+                           .count = change->subjects.count,
+                           .is_locked = 1};
     const int is_new = change->published && !is_empty(change);
 
     forget_marks(change);
     if (!change->published)
         unlink_pending(change);
     dispose(change);
-    if (is_new && !change->first && change->deferred == NULL) {
-        kiln__telling_begin(&telling);
-        status = kiln__change_tell(&telling, report, error);
+    if (is_new && !change->first && change->lazy_text == NULL) {
+        kiln__notice_begin(&notice);
+        status = kiln__notice_send(&notice, report, error);
     } else {
         if (is_new && change->first)
             show_world(change->language, change->world);

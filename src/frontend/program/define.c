@@ -392,7 +392,7 @@ kiln_status kiln__define_first(kiln_package *package, kiln__source *source,
 
 /* Writes a text entry while the change still has its lists. It is kept later,
    when no lock is held. Returns false when memory runs out. */
-static int summarise(kiln__encoder *out, const kiln__change *change)
+static int write_entry(kiln__encoder *out, const kiln__change *change)
 {
     return kiln__stores_mode(change->language->context) != KILN__CACHE_OFF &&
            kiln__text_entry_write(out, change);
@@ -403,12 +403,12 @@ kiln_status kiln__define(kiln_package *package, kiln__source *source,
                          kiln_change_report *report, kiln_error **error)
 {
     kiln__text_entry_subject subject = {.package = package->name};
-    int has_summary = 0;
-    kiln__encoder summary;
+    int has_entry = 0;
+    kiln__encoder encoded;
     kiln__change change;
     kiln_status status;
 
-    kiln__encoder_init(&summary, package->language->alloc);
+    kiln__encoder_init(&encoded, package->language->alloc);
     kiln__change_begin(&change, package->language, package, source);
     change.loading = loading;
     define_all(&change);
@@ -416,51 +416,51 @@ kiln_status kiln__define(kiln_package *package, kiln__source *source,
     if (status == KILN_OK) {
         subject.history = change.before;
         subject.text = change.text;
-        has_summary = summarise(&summary, &change);
+        has_entry = write_entry(&encoded, &change);
     }
     status = kiln__change_end(&change, status, report, error);
-    if (has_summary)
-        kiln__text_entry_keep(package->language, &subject, &summary);
-    kiln__encoder_dispose(&summary);
+    if (has_entry)
+        kiln__text_entry_keep(package->language, &subject, &encoded);
+    kiln__encoder_dispose(&encoded);
     return status;
 }
 
 /* Notes whether the change did what the text entry said, and if not, which
    subjects it changed. */
-static void compare_promise(kiln__lazy_text *deferred, kiln__change *change)
+static void compare_entry(kiln__lazy_text *lazy, kiln__change *change)
 {
-    const kiln__text_entry *promised = &deferred->summary;
+    const kiln__text_entry *expected = &lazy->entry;
     const kiln_alloc *alloc = change->language->alloc;
-    kiln__encoder summary;
+    kiln__encoder encoded;
     int is_same;
 
-    change->before = deferred->subject.history;
-    change->context = promised->context;
-    kiln__encoder_init(&summary, alloc);
-    is_same = kiln__text_entry_write(&summary, change) &&
-              summary.size == promised->size &&
-              memcmp(summary.bytes, promised->bytes, promised->size) == 0;
-    deferred->is_wrong = !is_same && !summary.failed;
-    kiln__encoder_dispose(&summary);
-    if (deferred->is_wrong)
+    change->before = lazy->subject.history;
+    change->context = expected->context;
+    kiln__encoder_init(&encoded, alloc);
+    is_same = kiln__text_entry_write(&encoded, change) &&
+              encoded.size == expected->size &&
+              memcmp(encoded.bytes, expected->bytes, expected->size) == 0;
+    lazy->is_wrong = !is_same && !encoded.failed;
+    kiln__encoder_dispose(&encoded);
+    if (lazy->is_wrong)
         for (size_t i = 0; i < change->subjects.count; i++)
-            (void)kiln__array_push(alloc, &deferred->subjects,
+            (void)kiln__array_push(alloc, &lazy->subjects,
                                    change->subjects.items[i]);
 }
 
-kiln_status kiln__define_deferred(kiln__lazy_text *deferred,
-                                  kiln__source *source, kiln_error **error)
+kiln_status kiln__define_lazy_text(kiln__lazy_text *lazy, kiln__source *source,
+                                   kiln_error **error)
 {
-    kiln_package *package = deferred->package;
+    kiln_package *package = lazy->package;
     kiln__change change;
     kiln_status status;
 
     kiln__change_begin(&change, package->language, package, source);
-    change.world = change.facts.world = deferred->world;
-    change.deferred = deferred;
+    change.world = change.facts.world = lazy->world;
+    change.lazy_text = lazy;
     define_all(&change);
     status = kiln__change_publish(&change, NULL, error);
     if (status == KILN_OK)
-        compare_promise(deferred, &change);
+        compare_entry(lazy, &change);
     return kiln__change_end(&change, status, NULL, error);
 }

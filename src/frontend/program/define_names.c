@@ -188,7 +188,7 @@ static void import_name(kiln__change *change,
         return;
     }
     if (kiln__slot_meaning(meaning.import, change->world) == NULL)
-        change->is_peculiar = 1;
+        change->has_other_inputs = 1;
     version = kiln__slot_version(slot, change->world);
     if (version != NULL && version->import == meaning.import)
         return;
@@ -257,7 +257,7 @@ static void define_constant(kiln__change *change,
     version = kiln__slot_version(slot, change->world);
     same =
         version != NULL && kiln__digest_equal(version->digest, meaning.digest);
-    change->is_peculiar |= same;
+    change->has_other_inputs |= same;
     if (same && !kiln__define_is_moved(change, version->binding.source)) {
         slot->mark = change->language->change_number;
         return;

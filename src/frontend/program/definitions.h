@@ -42,7 +42,7 @@ struct kiln__generic {
     const char *name; /* without the package */
     uint32_t builtin; /* index into kiln__builtins, or 0 */
     int is_essential; /* code of the language itself calls it */
-    int is_promised;  /* a lazy text defines it; under the world lock */
+    int is_lazy;      /* a lazy text defines it; under the world lock */
     uint64_t subject; /* for dispatch queries */
     /* Under the world lock: the current methods of all tables, and those that
        have ended. Each list has the newest first. */

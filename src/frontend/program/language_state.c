@@ -39,12 +39,12 @@ static void renew_lock(void *env)
 
 /* Drops the notices of the parent's threads, which would never end in the
    child. */
-static void renew_tellings(void *env)
+static void drop_notices(void *env)
 {
     kiln__language *language = env;
 
     kiln__condition_init(&language->shown);
-    language->tellings = NULL;
+    language->notices = NULL;
 }
 
 /* ---- reading ---- */
@@ -66,12 +66,12 @@ uint64_t kiln__language_world(const kiln__language *language)
 
 /* Called with `starting` held. */
 static kiln_status make_ready(kiln__language *language,
-                              kiln__lazy_text **settled, kiln_error **error)
+                              kiln__lazy_text **defined, kiln_error **error)
 {
     kiln_status status;
 
     KILN_TRY(kiln__core_new(language, error));
-    status = kiln__lazy_text_settle(language, settled);
+    status = kiln__lazy_text_define_all(language, defined);
     if (status != KILN_OK)
         return kiln__error_shortage(error, status);
     atomic_store_explicit(&language->ready, 1, memory_order_release);
@@ -80,18 +80,18 @@ static kiln_status make_ready(kiln__language *language,
 
 kiln_status kiln__language_ready(kiln__language *language, kiln_error **error)
 {
-    kiln__lazy_text *settled = NULL;
-    kiln_status status = KILN_OK, told;
+    kiln__lazy_text *defined = NULL;
+    kiln_status status = KILN_OK, finished;
 
     if (atomic_load_explicit(&language->ready, memory_order_acquire))
         return KILN_OK;
     kiln__mutex_lock(&language->starting);
     if (!atomic_load_explicit(&language->ready, memory_order_relaxed))
-        status = make_ready(language, &settled, error);
+        status = make_ready(language, &defined, error);
     kiln__mutex_unlock(&language->starting);
-    told = kiln__lazy_text_finish(language, settled,
-                                  status == KILN_OK ? error : NULL);
-    return status == KILN_OK ? told : status;
+    finished = kiln__lazy_text_finish(language, defined,
+                                      status == KILN_OK ? error : NULL);
+    return status == KILN_OK ? finished : status;
 }
 
 kiln_status kiln__language_start(kiln__language *language, kiln_error **error)
@@ -177,15 +177,15 @@ kiln__language *kiln__language_make(kiln_context *context)
         goto no_change;
     if (kiln__mutex_init(&language->starting) != KILN_OK)
         goto no_starting;
-    if (kiln__mutex_init(&language->telling) != KILN_OK)
-        goto no_telling;
+    if (kiln__mutex_init(&language->notice_lock) != KILN_OK)
+        goto no_notice_lock;
     if (kiln__condition_init(&language->shown) != KILN_OK)
         goto no_shown;
     return language;
 
 no_shown:
-    kiln__mutex_dispose(&language->telling);
-no_telling:
+    kiln__mutex_dispose(&language->notice_lock);
+no_notice_lock:
     kiln__mutex_dispose(&language->starting);
 no_starting:
     kiln__mutex_dispose(&language->change);
@@ -203,9 +203,10 @@ void kiln__language_publish(kiln__language *language)
     language->change_guard = (kiln__fork_guard){
         .mutex = &language->change, .child = renew_lock, .env = language};
     language->starting_guard = (kiln__fork_guard){.mutex = &language->starting};
-    language->telling_guard = (kiln__fork_guard){
-        .mutex = &language->telling, .child = renew_tellings, .env = language};
-    kiln__fork_add(&context->fork, &language->telling_guard);
+    language->notice_guard = (kiln__fork_guard){.mutex = &language->notice_lock,
+                                                .child = drop_notices,
+                                                .env = language};
+    kiln__fork_add(&context->fork, &language->notice_guard);
     kiln__fork_add(&context->fork, &language->change_guard);
     kiln__fork_add(&context->fork, &language->starting_guard);
     context->language = language->frontend;
@@ -216,7 +217,7 @@ void kiln__language_withdraw(kiln__language *language)
 {
     kiln__fork_remove(&language->context->fork, &language->starting_guard);
     kiln__fork_remove(&language->context->fork, &language->change_guard);
-    kiln__fork_remove(&language->context->fork, &language->telling_guard);
+    kiln__fork_remove(&language->context->fork, &language->notice_guard);
 }
 
 static void free_generic(kiln_digest key, void *value, void *env)
@@ -232,11 +233,11 @@ void kiln__language_dispose(kiln__language *language)
     kiln__map_dispose(&language->generics);
     kiln__map_dispose(&language->places);
     kiln__text_facts_free(language);
-    while (language->deferred != NULL) {
-        kiln__lazy_text *next = language->deferred->next;
+    while (language->lazy_texts != NULL) {
+        kiln__lazy_text *next = language->lazy_texts->next;
 
-        kiln__lazy_text_free(language->deferred);
-        language->deferred = next;
+        kiln__lazy_text_free(language->lazy_texts);
+        language->lazy_texts = next;
     }
     while (language->packages != NULL) {
         kiln_package *next = language->packages->next;
@@ -249,7 +250,7 @@ void kiln__language_dispose(kiln__language *language)
     pthread_rwlock_destroy(&language->lock);
     kiln__mutex_dispose(&language->change);
     kiln__mutex_dispose(&language->starting);
-    kiln__mutex_dispose(&language->telling);
+    kiln__mutex_dispose(&language->notice_lock);
     kiln__condition_dispose(&language->shown);
     kiln__deallocate(language->alloc, language, sizeof *language);
 }

@@ -38,26 +38,26 @@ int kiln__lazy_text_is_on(const kiln__language *language)
 
 /* ---- one lazy text ---- */
 
-static kiln__lazy_text *deferred_new(const kiln_alloc *alloc)
+static kiln__lazy_text *lazy_text_new(const kiln_alloc *alloc)
 {
-    kiln__lazy_text *deferred = kiln__allocate(alloc, sizeof *deferred);
+    kiln__lazy_text *lazy = kiln__allocate(alloc, sizeof *lazy);
 
-    if (deferred != NULL)
-        kiln__arena_init(&deferred->arena, alloc);
-    return deferred;
+    if (lazy != NULL)
+        kiln__arena_init(&lazy->arena, alloc);
+    return lazy;
 }
 
-void kiln__lazy_text_free(kiln__lazy_text *deferred)
+void kiln__lazy_text_free(kiln__lazy_text *lazy)
 {
     const kiln_alloc *alloc;
 
-    if (deferred == NULL)
+    if (lazy == NULL)
         return;
-    alloc = deferred->arena.alloc;
-    kiln_error_free(deferred->error);
-    kiln__array_dispose(alloc, &deferred->subjects);
-    kiln__arena_dispose(&deferred->arena);
-    kiln__deallocate(alloc, deferred, sizeof *deferred);
+    alloc = lazy->arena.alloc;
+    kiln_error_free(lazy->error);
+    kiln__array_dispose(alloc, &lazy->subjects);
+    kiln__arena_dispose(&lazy->arena);
+    kiln__deallocate(alloc, lazy, sizeof *lazy);
 }
 
 static kiln_digest history_of(kiln__language *language, const char *name)
@@ -73,21 +73,21 @@ static kiln_digest history_of(kiln__language *language, const char *name)
     return history;
 }
 
-static kiln_status fill_text(kiln__lazy_text *deferred,
-                             kiln__language *language, const char *package,
-                             const char *file, const char *text, size_t size)
+static kiln_status fill_text(kiln__lazy_text *lazy, kiln__language *language,
+                             const char *package, const char *file,
+                             const char *text, size_t size)
 {
-    kiln__arena *arena = &deferred->arena;
+    kiln__arena *arena = &lazy->arena;
 
-    deferred->subject.package = package;
-    deferred->subject.history = history_of(language, package);
-    deferred->subject.text = kiln__digest_bytes(text, size);
-    KILN_TRY(kiln__text_entry_find(&deferred->summary, arena, language,
-                                   &deferred->subject));
-    deferred->subject.package = kiln__arena_text(arena, package);
-    deferred->file = kiln__arena_text(arena, file);
-    deferred->text = kiln__arena_string(arena, text, size);
-    deferred->size = size;
+    lazy->subject.package = package;
+    lazy->subject.history = history_of(language, package);
+    lazy->subject.text = kiln__digest_bytes(text, size);
+    KILN_TRY(
+        kiln__text_entry_find(&lazy->entry, arena, language, &lazy->subject));
+    lazy->subject.package = kiln__arena_text(arena, package);
+    lazy->file = kiln__arena_text(arena, file);
+    lazy->text = kiln__arena_string(arena, text, size);
+    lazy->size = size;
     return arena->failed ? KILN_ENOTFOUND : KILN_OK;
 }
 
@@ -96,128 +96,127 @@ kiln_status kiln__lazy_text_find(kiln__lazy_text **out,
                                  const char *file, const char *text,
                                  size_t size)
 {
-    kiln__lazy_text *deferred;
+    kiln__lazy_text *lazy;
     kiln_status status;
 
     /* Parsing reports a text that is too long. */
     if (!kiln__lazy_text_is_on(language) || size > KILN__TEXT_SIZE_MAX)
         return KILN_ENOTFOUND;
-    deferred = deferred_new(language->alloc);
-    if (deferred == NULL)
+    lazy = lazy_text_new(language->alloc);
+    if (lazy == NULL)
         return KILN_ENOTFOUND;
-    status = fill_text(deferred, language, package, file, text, size);
+    status = fill_text(lazy, language, package, file, text, size);
     if (status == KILN_OK)
-        *out = deferred;
+        *out = lazy;
     else
-        kiln__lazy_text_free(deferred);
+        kiln__lazy_text_free(lazy);
     return status;
 }
 
 /* ---- accepting it, with `starting` and the change lock ---- */
 
-static int find_imports(kiln_package **out, const kiln__lazy_text *deferred)
+static int find_imports(kiln_package **out, const kiln__lazy_text *lazy)
 {
-    const kiln__text_entry *summary = &deferred->summary;
+    const kiln__text_entry *entry = &lazy->entry;
 
-    for (size_t i = 0; i < summary->import_count; i++) {
-        out[i] =
-            kiln__package_get(deferred->package->language, summary->imports[i],
-                              strlen(summary->imports[i]));
-        if (out[i] == NULL || !out[i]->loaded || out[i] == deferred->package)
+    for (size_t i = 0; i < entry->import_count; i++) {
+        out[i] = kiln__package_get(lazy->package->language, entry->imports[i],
+                                   strlen(entry->imports[i]));
+        if (out[i] == NULL || !out[i]->loaded || out[i] == lazy->package)
             return 0;
     }
     return 1;
 }
 
 /* True when everything is as it was when the entry was made. */
-static int is_as_before(const kiln__lazy_text *deferred,
+static int is_as_before(const kiln__lazy_text *lazy,
                         kiln_package *const *imports)
 {
-    const kiln_package *package = deferred->package;
-    const kiln__text_entry *summary = &deferred->summary;
+    const kiln_package *package = lazy->package;
+    const kiln__text_entry *entry = &lazy->entry;
     const kiln_digest context =
-        kiln__program_context(package, imports, summary->import_count);
+        kiln__program_context(package, imports, entry->import_count);
 
-    if (package->language->is_entangled || kiln__digest_is_zero(context) ||
-        !kiln__digest_equal(context, summary->context) ||
-        !kiln__digest_equal(package->history, deferred->subject.history))
+    if (package->language->lost_digest || kiln__digest_is_zero(context) ||
+        !kiln__digest_equal(context, entry->context) ||
+        !kiln__digest_equal(package->history, lazy->subject.history))
         return 0;
-    for (size_t i = 0; i < summary->place_count; i++)
-        if (kiln__map_get(&package->language->places, summary->places[i]))
+    for (size_t i = 0; i < entry->place_count; i++)
+        if (kiln__map_get(&package->language->places, entry->places[i]))
             return 0;
     return 1;
 }
 
-static int make_functions(const kiln__lazy_text *deferred)
+static int make_functions(const kiln__lazy_text *lazy)
 {
-    const kiln__text_entry *summary = &deferred->summary;
+    const kiln__text_entry *entry = &lazy->entry;
 
-    for (size_t i = 0; i < summary->function_count; i++) {
+    for (size_t i = 0; i < entry->function_count; i++) {
         kiln__generic *generic;
 
-        if (kiln__generic_make(&generic, deferred->package,
-                               summary->functions[i]) != KILN_OK)
+        if (kiln__generic_make(&generic, lazy->package, entry->functions[i]) !=
+            KILN_OK)
             return 0;
-        kiln__language_write(deferred->package->language);
-        generic->is_promised = 1;
-        kiln__language_unlock(deferred->package->language);
+        kiln__language_write(lazy->package->language);
+        generic->is_lazy = 1;
+        kiln__language_unlock(lazy->package->language);
     }
     return 1;
 }
 
 /* Does everything that may fail. What is left after a failure has no effect. */
-static int prepare(kiln__lazy_text *deferred, kiln_package **imports)
+static int prepare(kiln__lazy_text *lazy, kiln_package **imports)
 {
-    kiln__language *language = deferred->package->language;
-    const kiln__text_entry *summary = &deferred->summary;
+    kiln__language *language = lazy->package->language;
+    const kiln__text_entry *entry = &lazy->entry;
 
-    if (!find_imports(imports, deferred) || !is_as_before(deferred, imports))
+    if (!find_imports(imports, lazy) || !is_as_before(lazy, imports))
         return 0;
-    for (size_t i = 0; i < summary->import_count; i++)
-        if (!kiln__program_import(deferred->package, imports[i]))
+    for (size_t i = 0; i < entry->import_count; i++)
+        if (!kiln__program_import(lazy->package, imports[i]))
             return 0;
-    for (size_t i = 0; i < summary->place_count; i++)
-        if (!kiln__map_set(&language->places, summary->places[i], language))
+    for (size_t i = 0; i < entry->place_count; i++)
+        if (!kiln__map_set(&language->places, entry->places[i], language))
             return 0;
-    return make_functions(deferred);
+    return make_functions(lazy);
 }
 
 /* Appends the text to the list of lazy texts, and gives it the next world. */
-static void promise(kiln__lazy_text *deferred, kiln__telling *telling)
+static void append(kiln__lazy_text *lazy, kiln__notice *notice)
 {
-    kiln_package *package = deferred->package;
+    kiln_package *package = lazy->package;
     kiln__language *language = package->language;
 
-    if (language->deferred == NULL)
-        language->deferred = deferred;
+    if (language->lazy_texts == NULL)
+        language->lazy_texts = lazy;
     else
-        language->last->next = deferred;
-    language->last = deferred;
+        language->last_lazy_text->next = lazy;
+    language->last_lazy_text = lazy;
     kiln__language_write(language);
-    deferred->world = atomic_load(&language->newest) + 1;
-    deferred->history = kiln__program_defined(deferred->summary.context,
-                                              deferred->subject.text);
-    package->history = deferred->history;
-    package->is_extending |= deferred->summary.is_extending;
-    atomic_store(&language->newest, deferred->world);
+    lazy->world = atomic_load(&language->newest) + 1;
+    lazy->history =
+        kiln__program_defined(lazy->entry.context, lazy->subject.text);
+    package->history = lazy->history;
+    package->is_extending |= lazy->entry.is_extending;
+    atomic_store(&language->newest, lazy->world);
     kiln__language_unlock(language);
-    telling->world = deferred->world;
-    kiln__telling_begin(telling);
+    notice->world = lazy->world;
+    kiln__notice_begin(notice);
 }
 
-static int try_defer(kiln__telling *telling, kiln__lazy_text *deferred)
+static int try_append(kiln__notice *notice, kiln__lazy_text *lazy)
 {
-    kiln__language *language = deferred->package->language;
-    const size_t count = deferred->summary.import_count;
-    kiln_package **imports = kiln__arena_allocate_array(
-        &deferred->arena, count + 1, sizeof *imports);
+    kiln__language *language = lazy->package->language;
+    const size_t count = lazy->entry.import_count;
+    kiln_package **imports =
+        kiln__arena_allocate_array(&lazy->arena, count + 1, sizeof *imports);
     int done = 0;
 
     kiln__mutex_lock(&language->starting);
     kiln__mutex_lock(&language->change);
     if (imports != NULL && kiln__lazy_text_is_on(language) &&
-        prepare(deferred, imports)) {
-        promise(deferred, telling);
+        prepare(lazy, imports)) {
+        append(lazy, notice);
         done = 1;
     }
     kiln__mutex_unlock(&language->change);
@@ -225,39 +224,39 @@ static int try_defer(kiln__telling *telling, kiln__lazy_text *deferred)
     return done;
 }
 
-kiln_status kiln__lazy_text_commit(int *done, kiln__lazy_text *deferred,
+kiln_status kiln__lazy_text_commit(int *done, kiln__lazy_text *lazy,
                                    kiln_package *package, int is_new,
                                    kiln_change_report *report,
                                    kiln_error **error)
 {
     kiln__language *language = package->language;
     kiln__array_of(uint64_t) subjects = {0};
-    const uint32_t method_count = (uint32_t)deferred->summary.method_count;
-    kiln__telling telling = {.language = language};
+    const uint32_t method_count = (uint32_t)lazy->entry.method_count;
+    kiln__notice notice = {.language = language};
     kiln_status status = KILN_OK;
 
     /* As soon as the text is in the list, another thread may define and free
        it. So everything that is needed later is read before. */
-    deferred->package = package;
-    deferred->is_new = is_new;
+    lazy->package = package;
+    lazy->is_new = is_new;
     *done = kiln__array_reserve(language->alloc, &subjects,
-                                deferred->summary.subject_count);
-    for (size_t i = 0; *done && i < deferred->summary.subject_count; i++)
-        subjects.items[subjects.count++] = deferred->summary.subjects[i];
-    telling.subjects = subjects.items;
-    telling.count = subjects.count;
-    *done = *done && try_defer(&telling, deferred);
+                                lazy->entry.subject_count);
+    for (size_t i = 0; *done && i < lazy->entry.subject_count; i++)
+        subjects.items[subjects.count++] = lazy->entry.subjects[i];
+    notice.subjects = subjects.items;
+    notice.count = subjects.count;
+    *done = *done && try_append(&notice, lazy);
     if (!*done)
-        kiln__lazy_text_free(deferred);
+        kiln__lazy_text_free(lazy);
     if (*done && report != NULL) {
-        report->world = telling.world;
+        report->world = notice.world;
         report->methods_added = method_count;
         report->methods_replaced = 0;
         report->methods_removed = 0;
         report->methods_unchanged = 0;
     }
     if (*done)
-        status = kiln__change_tell(&telling, report, error);
+        status = kiln__notice_send(&notice, report, error);
     kiln__array_dispose(language->alloc, &subjects);
     return status;
 }
@@ -272,7 +271,7 @@ const kiln_function *kiln__lazy_text_function(kiln__language *language,
         return NULL;
     kiln__language_read(language);
     generic = kiln__generic_get(language, qualified);
-    if (generic != NULL && generic->is_promised)
+    if (generic != NULL && generic->is_lazy)
         function = generic->function;
     kiln__language_unlock(language);
     return function;
@@ -289,15 +288,15 @@ static void pass_world(kiln__language *language, uint64_t world)
 }
 
 /* Gives the text up. Without it, the program is not what the histories say. */
-static void give_up(kiln__lazy_text *deferred)
+static void give_up(kiln__lazy_text *lazy)
 {
-    kiln_package *package = deferred->package;
+    kiln_package *package = lazy->package;
     kiln__language *language = package->language;
 
     kiln__mutex_lock(&language->change);
     kiln__language_write(language);
-    language->is_entangled = 1;
-    if (deferred->error != NULL && deferred->is_new)
+    language->lost_digest = 1;
+    if (lazy->error != NULL && lazy->is_new)
         package->loaded = 0;
     kiln__language_unlock(language);
     kiln__mutex_unlock(&language->change);
@@ -305,102 +304,101 @@ static void give_up(kiln__lazy_text *deferred)
 
 /* Parses and defines a lazy text. An error is kept in it; only a lack of memory
    is returned. */
-static kiln_status define(kiln__lazy_text *deferred)
+static kiln_status define(kiln__lazy_text *lazy)
 {
-    kiln__language *language = deferred->package->language;
+    kiln__language *language = lazy->package->language;
     const uint64_t start = kiln__clock_ns();
     kiln__source *source = NULL;
     kiln_status status =
-        kiln__source_parse(&source, language->alloc, deferred->file,
-                           deferred->text, deferred->size, &deferred->error);
+        kiln__source_parse(&source, language->alloc, lazy->file, lazy->text,
+                           lazy->size, &lazy->error);
 
-    deferred->nanoseconds = kiln__clock_ns() - start;
+    lazy->nanoseconds = kiln__clock_ns() - start;
     if (status == KILN_OK)
-        status = kiln__define_deferred(deferred, source, &deferred->error);
+        status = kiln__define_lazy_text(lazy, source, &lazy->error);
     if (kiln__is_shortage(status)) {
-        kiln_error_free(deferred->error);
-        deferred->error = NULL;
+        kiln_error_free(lazy->error);
+        lazy->error = NULL;
         return status;
     }
-    pass_world(language, deferred->world);
+    pass_world(language, lazy->world);
     if (status != KILN_OK)
-        deferred->is_wrong = 1;
-    if (deferred->is_wrong)
-        give_up(deferred);
+        lazy->is_wrong = 1;
+    if (lazy->is_wrong)
+        give_up(lazy);
     return KILN_OK;
 }
 
-kiln_status kiln__lazy_text_settle(kiln__language *language,
-                                   kiln__lazy_text **settled)
+kiln_status kiln__lazy_text_define_all(kiln__language *language,
+                                       kiln__lazy_text **defined)
 {
-    while (language->deferred != NULL) {
-        kiln__lazy_text *deferred = language->deferred;
+    while (language->lazy_texts != NULL) {
+        kiln__lazy_text *lazy = language->lazy_texts;
 
-        KILN_TRY(define(deferred));
-        language->deferred = deferred->next;
-        deferred->next = NULL;
-        *settled = deferred;
-        settled = &deferred->next;
+        KILN_TRY(define(lazy));
+        language->lazy_texts = lazy->next;
+        lazy->next = NULL;
+        *defined = lazy;
+        defined = &lazy->next;
     }
     return KILN_OK;
 }
 
 /* Entries of stores may rely on the wrong entry. So the tiers are told both the
    subjects that it named and those that really changed. */
-static kiln_status tell_wrong(kiln__language *language,
-                              kiln__lazy_text *deferred, kiln_error **error)
+static kiln_status notify_wrong(kiln__language *language, kiln__lazy_text *lazy,
+                                kiln_error **error)
 {
-    const kiln__text_entry *summary = &deferred->summary;
+    const kiln__text_entry *entry = &lazy->entry;
     const uint64_t world = kiln__language_world(language);
-    kiln__telling was_said = {.language = language,
-                              .world = world,
-                              .subjects = summary->subjects,
-                              .count = summary->subject_count};
-    kiln__telling is_so = {.language = language,
-                           .world = world,
-                           .subjects = deferred->subjects.items,
-                           .count = deferred->subjects.count};
+    kiln__notice named = {.language = language,
+                          .world = world,
+                          .subjects = entry->subjects,
+                          .count = entry->subject_count};
+    kiln__notice changed = {.language = language,
+                            .world = world,
+                            .subjects = lazy->subjects.items,
+                            .count = lazy->subjects.count};
 
-    kiln__text_entry_reject(language, &deferred->subject);
+    kiln__text_entry_reject(language, &lazy->subject);
     kiln__log(language->context, KILN_LOG_WARNING,
-              "%s: what was stored about this text is not true",
-              deferred->file);
-    KILN_TRY(kiln__change_tell(&was_said, NULL, error));
-    return kiln__change_tell(&is_so, NULL, error);
+              "%s: what was stored about this text is not true", lazy->file);
+    KILN_TRY(kiln__notice_send(&named, NULL, error));
+    return kiln__notice_send(&changed, NULL, error);
 }
 
-static kiln_status finish_text(kiln__language *language,
-                               kiln__lazy_text *deferred, kiln_error **error)
+static kiln_status finish_text(kiln__language *language, kiln__lazy_text *lazy,
+                               kiln_error **error)
 {
     kiln_status status = KILN_OK;
 
-    kiln__stage_ended(language->context, KILN_STAGE_PARSE, deferred->file,
-                      deferred->nanoseconds);
-    if (deferred->is_wrong)
-        status = tell_wrong(language, deferred, error);
-    if (status == KILN_OK && deferred->error != NULL) {
-        status = kiln_error_status(deferred->error);
+    kiln__stage_ended(language->context, KILN_STAGE_PARSE, lazy->file,
+                      lazy->nanoseconds);
+    if (lazy->is_wrong)
+        status = notify_wrong(language, lazy, error);
+    if (status == KILN_OK && lazy->error != NULL) {
+        status = kiln_error_status(lazy->error);
         if (error != NULL) {
-            *error = deferred->error;
-            deferred->error = NULL;
+            *error = lazy->error;
+            lazy->error = NULL;
         }
     }
     return status;
 }
 
 kiln_status kiln__lazy_text_finish(kiln__language *language,
-                                   kiln__lazy_text *settled, kiln_error **error)
+                                   kiln__lazy_text *defined, kiln_error **error)
 {
     kiln_status status = KILN_OK;
 
-    while (settled != NULL) {
-        kiln__lazy_text *next = settled->next;
+    while (defined != NULL) {
+        kiln__lazy_text *next = defined->next;
         const kiln_status one =
-            finish_text(language, settled, status == KILN_OK ? error : NULL);
+            finish_text(language, defined, status == KILN_OK ? error : NULL);
 
         status = status == KILN_OK ? one : status;
-        kiln__lazy_text_free(settled);
-        settled = next;
+        kiln__lazy_text_free(defined);
+        defined = next;
     }
     return status;
 }

@@ -43,7 +43,7 @@ int kiln__text_entry_write(kiln__encoder *out, const kiln__change *change);
 /* Stores the entry, unless it is stored already. */
 void kiln__text_entry_keep(kiln__language *language,
                            const kiln__text_entry_subject *subject,
-                           const kiln__encoder *summary);
+                           const kiln__encoder *encoded);
 /* Drops an entry that was found and turned out wrong. */
 void kiln__text_entry_reject(kiln__language *language,
                              const kiln__text_entry_subject *subject);
@@ -65,7 +65,7 @@ void kiln__text_facts_free(kiln__language *language);
 
 struct kiln__lazy_text {
     kiln__arena arena; /* for the texts and the entry */
-    kiln__text_entry summary;
+    kiln__text_entry entry;
     kiln__text_entry_subject subject;
     const char *file;
     const char *text;
@@ -91,26 +91,26 @@ kiln_status kiln__lazy_text_find(kiln__lazy_text **out,
                                  kiln__language *language, const char *package,
                                  const char *file, const char *text,
                                  size_t size);
-void kiln__lazy_text_free(kiln__lazy_text *deferred);
-/* Accepts a lazy text whose imports are loaded; takes `deferred` over. `*done`
+void kiln__lazy_text_free(kiln__lazy_text *lazy);
+/* Accepts a lazy text whose imports are loaded; takes `lazy` over. `*done`
    is false when the text must be parsed after all. */
-kiln_status kiln__lazy_text_commit(int *done, kiln__lazy_text *deferred,
+kiln_status kiln__lazy_text_commit(int *done, kiln__lazy_text *lazy,
                                    kiln_package *package, int is_new,
                                    kiln_change_report *report,
                                    kiln_error **error);
 /* Defines all lazy texts, with `starting` held and core in place. A text that
    cannot be defined is left out, and its world counts as told. KILN_ENOMEM: a
    later call continues. */
-kiln_status kiln__lazy_text_settle(kiln__language *language,
-                                   kiln__lazy_text **settled);
+kiln_status kiln__lazy_text_define_all(kiln__language *language,
+                                       kiln__lazy_text **defined);
 /* Tells what the definitions changed, with no lock held, and frees the texts.
    Returns the first failure. */
 kiln_status kiln__lazy_text_finish(kiln__language *language,
-                                   kiln__lazy_text *settled,
+                                   kiln__lazy_text *defined,
                                    kiln_error **error);
 /* Defines a text in the world that was assigned to it. See define.c. */
-kiln_status kiln__define_deferred(kiln__lazy_text *deferred,
-                                  kiln__source *source, kiln_error **error);
+kiln_status kiln__define_lazy_text(kiln__lazy_text *lazy, kiln__source *source,
+                                   kiln_error **error);
 /* Returns a function that a lazy text will define, or NULL. */
 const kiln_function *kiln__lazy_text_function(kiln__language *language,
                                               const char *qualified);

@@ -203,8 +203,8 @@ const char *kiln_package_name(const kiln_package *package)
 }
 
 /* Returns the function that a lazy text of the package will define, or NULL. */
-static const kiln_function *promised_function(kiln_package *package,
-                                              const char *name)
+static const kiln_function *lazy_function(kiln_package *package,
+                                          const char *name)
 {
     const kiln_function *function = NULL;
     kiln__text qualified;
@@ -238,7 +238,7 @@ kiln_status kiln_package_function(const kiln_function **out,
                                   kiln_package *package, const char *name,
                                   kiln_error **error)
 {
-    const kiln_function *promised;
+    const kiln_function *lazy;
     kiln__binding binding;
     uint64_t world;
 
@@ -246,9 +246,9 @@ kiln_status kiln_package_function(const kiln_function **out,
     KILN_REQUIRE(package != NULL, error);
     KILN_REQUIRE(name != NULL, error);
     kiln__stack_enter(package->language->context);
-    promised = promised_function(package, name);
-    if (promised != NULL) {
-        *out = promised;
+    lazy = lazy_function(package, name);
+    if (lazy != NULL) {
+        *out = lazy;
         return KILN_OK;
     }
     KILN_TRY(kiln__language_ready(package->language, error));

@@ -210,22 +210,21 @@ kiln_status kiln__package_defer(int *done, kiln_package *package,
 {
     kiln__language *language = package->language;
     const kiln__loading loading = {package, offer->importer};
-    kiln__lazy_text *deferred = NULL;
+    kiln__lazy_text *lazy = NULL;
     kiln_status status = KILN_OK;
 
     *done = 0;
     if (is_too_deep(offer->importer) ||
-        kiln__lazy_text_find(&deferred, language, package->name, offer->file,
+        kiln__lazy_text_find(&lazy, language, package->name, offer->file,
                              offer->text, offer->size) != KILN_OK)
         return KILN_OK;
-    for (size_t i = 0; status == KILN_OK && i < deferred->summary.import_count;
-         i++)
-        status = find_import(language, offer->path,
-                             deferred->summary.imports[i], &loading, error);
+    for (size_t i = 0; status == KILN_OK && i < lazy->entry.import_count; i++)
+        status = find_import(language, offer->path, lazy->entry.imports[i],
+                             &loading, error);
     if (status == KILN_OK)
-        return kiln__lazy_text_commit(done, deferred, package, offer->is_new,
+        return kiln__lazy_text_commit(done, lazy, package, offer->is_new,
                                       report, error);
-    kiln__lazy_text_free(deferred);
+    kiln__lazy_text_free(lazy);
     return status;
 }
 

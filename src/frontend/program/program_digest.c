@@ -197,7 +197,7 @@ void kiln__program_prepare(kiln__change *change)
 {
     change->before = change->package->history;
     change->history = change->before;
-    if (change->first || change->deferred != NULL ||
+    if (change->first || change->lazy_text != NULL ||
         change->subjects.count == 0)
         return;
     if (change->source != NULL && !note_imports(change)) {
@@ -216,14 +216,14 @@ void kiln__program_prepare(kiln__change *change)
 
 void kiln__program_publish(const kiln__change *change)
 {
-    if (change->deferred == NULL)
+    if (change->lazy_text == NULL)
         change->package->history = change->history;
     for (size_t i = 0; i < change->added.count; i++)
         if (change->added.items[i]->generic->package != change->package)
             change->package->is_extending = 1;
     for (size_t i = 0; i < change->removed.count; i++)
         if (change->removed.items[i]->package != change->package)
-            change->language->is_entangled = 1;
+            change->language->lost_digest = 1;
 }
 
 /* ---- the program of a call ---- */
@@ -292,7 +292,7 @@ kiln_status kiln__program_digest(kiln__language *language,
     *out = (kiln_digest){0};
     KILN_REQUIRE(signature->function->frontend == language->frontend, NULL);
     kiln__language_read(language);
-    if (!language->is_entangled && world == atomic_load(&language->newest))
+    if (!language->lost_digest && world == atomic_load(&language->newest))
         status = digest_call(language, signature, out);
     kiln__language_unlock(language);
     return status;

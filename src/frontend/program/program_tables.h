@@ -67,7 +67,7 @@ struct kiln__binding_table {
 };
 
 typedef struct kiln__lazy_text kiln__lazy_text; /* lazy_text.h */
-typedef struct kiln__telling kiln__telling;
+typedef struct kiln__notice kiln__notice;
 
 typedef struct kiln__source_node {
     kiln__source *source;
@@ -81,14 +81,14 @@ struct kiln__language {
     kiln_frontend *frontend;
     kiln__fork_guard change_guard;
     kiln__fork_guard starting_guard;
-    kiln__fork_guard telling_guard;
+    kiln__fork_guard notice_guard;
     kiln__mutex starting; /* while core is made; taken before the other locks */
     kiln__mutex change;   /* the change lock */
     /* Guards the next three members; taken after the other locks. */
-    kiln__mutex telling;
-    kiln__condition shown;   /* requests have moved to another world */
-    kiln__telling *tellings; /* notices under way */
-    uint64_t told;           /* newest world that the tiers know of */
+    kiln__mutex notice_lock;
+    kiln__condition shown; /* requests have moved to another world */
+    kiln__notice *notices; /* notices under way */
+    uint64_t notified;     /* newest world that the tiers know of */
     uint64_t change_number;
     uint64_t visit_number;
     pthread_rwlock_t lock;   /* the world lock */
@@ -99,9 +99,9 @@ struct kiln__language {
     _Atomic uint64_t reclaimed;
     _Atomic int ready; /* core is made, and there are no lazy texts */
     /* Lazy texts, the oldest first; under `starting`. */
-    kiln__lazy_text *deferred;
-    kiln__lazy_text *last; /* the last one, if there are any */
-    kiln__map places;      /* of methods of lazy texts; under `starting` */
+    kiln__lazy_text *lazy_texts;
+    kiln__lazy_text *last_lazy_text; /* the last one, if there are any */
+    kiln__map places; /* of methods of lazy texts; under `starting` */
     /* text_facts.c; the newest first; under the change lock. */
     struct kiln__known_text *known_texts;
     kiln__arena arena; /* for built-in names and types */
@@ -112,7 +112,7 @@ struct kiln__language {
     kiln__generic *operators[1 + KILN__OPERATOR_COUNT];
     uint32_t replacing_count; /* sum over all of their methods */
     uint32_t package_count;
-    int is_entangled;    /* program_digest.c: histories are not enough */
+    int lost_digest;     /* program_digest.c: histories are not enough */
     kiln__slot *imports; /* slots that were ever imports by name */
     kiln__source_node *sources;
 };
@@ -369,9 +369,10 @@ typedef struct kiln__change {
     int hierarchy;      /* a parent of a type has changed */
     int unloads;        /* it unloads the package */
     int published;
-    int is_peculiar; /* its effect depends on more than its text and context */
+    int has_other_inputs; /* its effect depends on more than its text and
+                             context */
     /* The lazy text that it defines, or NULL. */
-    const kiln__lazy_text *deferred;
+    const kiln__lazy_text *lazy_text;
     int keeps_source; /* something that is published is in the source */
     /* Packages that are being loaded: names missing in them may come later. */
     const kiln__loading *loading;
@@ -426,23 +427,23 @@ kiln_status kiln__change_publish(kiln__change *change,
                                  kiln_error **error);
 /* A notice to the tiers: answers about the subjects may differ from `world`
    on. */
-struct kiln__telling {
+struct kiln__notice {
     kiln__language *language;
     uint64_t world;
     const uint64_t *subjects;
     size_t count;
     int is_locked; /* the change lock is held, and has to be released */
-    int is_begun;  /* it is in the list, because its world is new */
-    pthread_t teller;
-    kiln__telling *next;
+    int is_listed; /* it is in the list, because its world is new */
+    pthread_t thread;
+    kiln__notice *next;
 };
 
 /* Requests will not see this world, or newer ones, until the tiers have been
    told of it. The change lock must have been held since the world was made. */
-void kiln__telling_begin(kiln__telling *telling);
+void kiln__notice_begin(kiln__notice *notice);
 /* Tells the tiers. Then requests get the world, and the host is told. */
-kiln_status kiln__change_tell(kiln__telling *telling,
-                              kiln_change_report *report, kiln_error **error);
+kiln_status kiln__notice_send(kiln__notice *notice, kiln_change_report *report,
+                              kiln_error **error);
 /* Checks a report of the caller. */
 kiln_status kiln__report_check(const kiln_change_report *report,
                                kiln_error **error);

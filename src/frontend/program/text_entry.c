@@ -109,8 +109,8 @@ static void write_imports(kiln__encoder *out, const kiln__source *source)
 
 int kiln__text_entry_write(kiln__encoder *out, const kiln__change *change)
 {
-    if (change->is_peculiar || change->hierarchy || change->source == NULL ||
-        change->package == change->language->core ||
+    if (change->has_other_inputs || change->hierarchy ||
+        change->source == NULL || change->package == change->language->core ||
         change->subjects.count == 0 || change->ended.count > 0 ||
         change->removed.count > 0 || change->unchanged_count > 0)
         return 0;
@@ -166,19 +166,18 @@ static void read_numbers(kiln__text_entry *out, kiln__reader *reader,
 }
 
 /* Checks the names of packages, since a name becomes that of a file. */
-static int are_packages(const kiln__text_entry *summary)
+static int are_packages(const kiln__text_entry *entry)
 {
-    for (size_t i = 0; i < summary->import_count; i++)
-        if (kiln__package_check_name(summary->imports[i],
-                                     strlen(summary->imports[i]),
-                                     NULL) != KILN_OK)
+    for (size_t i = 0; i < entry->import_count; i++)
+        if (kiln__package_check_name(
+                entry->imports[i], strlen(entry->imports[i]), NULL) != KILN_OK)
             return 0;
     return 1;
 }
 
 /* KILN_ECORRUPT: no entry that Kiln wrote looks like this. */
-static kiln_status read_summary(kiln__text_entry *out, kiln__arena *arena,
-                                const kiln__entry *entry)
+static kiln_status read_entry(kiln__text_entry *out, kiln__arena *arena,
+                              const kiln__entry *entry)
 {
     kiln__reader reader;
 
@@ -241,7 +240,7 @@ kiln_status kiln__text_entry_find(kiln__text_entry *out, kiln__arena *arena,
 
     *out = (kiln__text_entry){0};
     KILN_TRY(get(&stored, language, subject));
-    status = read_summary(out, arena, &stored.entry);
+    status = read_entry(out, arena, &stored.entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(language->context, &stored, KILN__FAULT_STALE);
     if (status == KILN_OK && !stored.is_packed)
@@ -264,7 +263,7 @@ void kiln__text_entry_reject(kiln__language *language,
 /* Returns 0: there is none; 1: there is another one; 2: there is this one. */
 static int compare_kept(kiln__language *language,
                         const kiln__text_entry_subject *subject,
-                        const kiln__encoder *summary)
+                        const kiln__encoder *encoded)
 {
     kiln__stored stored;
     int same;
@@ -272,25 +271,25 @@ static int compare_kept(kiln__language *language,
     if (!kiln__stores_read(language->context, KILN__ENTRY_SOURCE) ||
         get(&stored, language, subject) != KILN_OK)
         return 0;
-    same = stored.entry.meta_size == summary->size &&
-           memcmp(stored.entry.meta, summary->bytes, summary->size) == 0;
+    same = stored.entry.meta_size == encoded->size &&
+           memcmp(stored.entry.meta, encoded->bytes, encoded->size) == 0;
     kiln__stored_release(&stored);
     return 1 + same;
 }
 
 void kiln__text_entry_keep(kiln__language *language,
                            const kiln__text_entry_subject *subject,
-                           const kiln__encoder *summary)
+                           const kiln__encoder *encoded)
 {
     kiln_context *context = language->context;
-    const int kept = compare_kept(language, subject, summary);
+    const int kept = compare_kept(language, subject, encoded);
     kiln__entry entry = {.kind = KILN__ENTRY_SOURCE,
                          .relocation = KILN_RELOCATION_PORTABLE,
-                         .meta = summary->bytes,
-                         .meta_size = summary->size};
+                         .meta = encoded->bytes,
+                         .meta_size = encoded->size};
     kiln__encoder encoder;
 
-    kiln__known_text_add(language, subject, summary->bytes, summary->size);
+    kiln__known_text_add(language, subject, encoded->bytes, encoded->size);
     if (kept == 2 || !kiln__stores_write(context, KILN__ENTRY_SOURCE))
         return;
     if (kiln__text_entry_key(&entry.key, &encoder, language, subject) ==

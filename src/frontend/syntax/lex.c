@@ -317,7 +317,7 @@ static kiln__token_kind operator_of(const kiln__lexer *l)
     return KILN__TOKEN_END_OF_TEXT;
 }
 
-static const char *stranger_hint(unsigned char c)
+static const char *character_hint(unsigned char c)
 {
     switch (c) {
     case '\'':
@@ -342,7 +342,7 @@ static uint32_t quoted_size(const kiln__lexer *l)
 }
 
 /* Reports and skips a character that begins no token. */
-static void skip_stranger(kiln__lexer *l)
+static void skip_character(kiln__lexer *l)
 {
     const unsigned char c = peek(l, 0);
     uint32_t size = kiln__lex_character_size(l->source, l->at);
@@ -363,7 +363,7 @@ static void skip_stranger(kiln__lexer *l)
                        "invalid-token",
                        c >= 0x80 ? "names are made of the letters a to z, A to "
                                    "Z, digits and `_`"
-                                 : stranger_hint(c),
+                                 : character_hint(c),
                        "unexpected `%.*s`", (int)size, l->source->text + l->at);
     l->at += size;
 }
@@ -430,6 +430,6 @@ void kiln__lexer_next(kiln__lexer *l, kiln__token *out)
             emit(l, out, kind, token_size[kind]);
             return;
         }
-        skip_stranger(l);
+        skip_character(l);
     }
 }

@@ -73,7 +73,7 @@ typedef struct definitions {
 } definitions;
 
 /* Reports what is between definitions and is none. */
-static void report_stranger(kiln__parser *p)
+static void report_misplaced(kiln__parser *p)
 {
     const kiln__token token = p->token;
 
@@ -92,9 +92,9 @@ static void report_stranger(kiln__parser *p)
     }
 }
 
-static void skip_stranger(kiln__parser *p)
+static void skip_misplaced(kiln__parser *p)
 {
-    report_stranger(p);
+    report_misplaced(p);
     if (p->token.kind == KILN__TOKEN_IF || p->token.kind == KILN__TOKEN_FOR ||
         p->token.kind == KILN__TOKEN_WHILE)
         (void)kiln__parse_statement(p); /* with its block */
@@ -139,7 +139,7 @@ static void parse_definitions(kiln__parser *p, definitions *d)
         if (kiln__begins_definition(kiln__parser_definition_word(p)))
             add_definition(p, d);
         else
-            skip_stranger(p);
+            skip_misplaced(p);
     }
 }
 

@@ -40,7 +40,7 @@ typedef struct kiln__parser {
     int end_missing; /* was reported for this definition */
     uint32_t bad;    /* after the last text that is no token, or 0 */
     /* A block whose `end` is indented less than its beginning. */
-    kiln__span suspect;
+    kiln__span misindented;
     kiln__array_of(kiln__ast *) stack; /* children of unfinished nodes */
     /* Of the struct that is being parsed. */
     kiln__array_of(kiln__ast_parameter) fields;

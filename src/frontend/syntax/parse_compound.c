@@ -9,7 +9,7 @@
 
 /* Skips a broken line, and returns a node in place of what it should
    contain. */
-static kiln__ast *parse_wreck(kiln__parser *p)
+static kiln__ast *recover_line(kiln__parser *p)
 {
     (void)kiln__parser_skip_line(p);
     return kiln__parser_node(p, KILN__AST_ERROR, p->token.span.start, NULL,
@@ -40,7 +40,7 @@ static kiln__ast *parse_condition(kiln__parser *p)
     kiln__ast *condition = kiln__parse_expression(p);
 
     if (condition == NULL)
-        condition = parse_wreck(p);
+        condition = recover_line(p);
     kiln__parser_end_header(p);
     return condition;
 }
@@ -63,7 +63,7 @@ static void end_is_missing(kiln__parser *p, kiln__span opener)
         return;
     p->panicking = 0;
     p->bad = 0;
-    describe_opener(p, p->suspect.size > 0 ? p->suspect : opener, what,
+    describe_opener(p, p->misindented.size > 0 ? p->misindented : opener, what,
                     sizeof what);
     (void)kiln__parser_expected(p, what);
     p->end_missing = 1;
@@ -73,10 +73,10 @@ static void end_is_missing(kiln__parser *p, kiln__span opener)
    turns out to be missing, it is probably that block's. */
 static void check_indent(kiln__parser *p, kiln__span opener)
 {
-    if (p->suspect.size == 0 && p->token.line_start &&
+    if (p->misindented.size == 0 && p->token.line_start &&
         kiln__parser_indent_of(p, p->token.span.start) <
             kiln__parser_indent_of(p, opener.start))
-        p->suspect = opener;
+        p->misindented = opener;
 }
 
 void kiln__parse_end(kiln__parser *p, kiln__span opener)

@@ -486,7 +486,7 @@ int kiln__parse_definition(kiln__parser *p, kiln__definition *out)
     p->loops = 0;
     p->end_missing = 0;
     p->too_deep = 0;
-    p->suspect = (kiln__span){0};
+    p->misindented = (kiln__span){0};
     fine = parse_by_keyword(p, out);
     out->span = (kiln__span){.start = start, .size = p->end - start};
     return fine;

@@ -264,8 +264,8 @@ kiln_status kiln__world_changed(const kiln__world_change *c,
         change_subject(context->tiers, subject, c->world, &askers,
                        &invalidated);
     }
-    if (c->told)
-        c->told(c->env);
+    if (c->invalidated)
+        c->invalidated(c->env);
     kiln__invalidated_report(context, &invalidated, report);
     kiln__call_scope_leave(&stay);
     kiln__array_dispose(&context->alloc, &askers);

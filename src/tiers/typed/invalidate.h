@@ -12,9 +12,9 @@ typedef struct kiln__world_change {
     uint64_t world; /* may be older than the current one, or not yet current */
     const uint64_t *subjects;
     size_t count;
-    void (*told)(void *env); /* may be NULL; called when all results that the
-                                world ends have ended, before the host is
-                                told */
+    /* May be NULL. Called when all results that the world ends have ended,
+       before the host is told. */
+    void (*invalidated)(void *env);
     void *env;
 } kiln__world_change;
 

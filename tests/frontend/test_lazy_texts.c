@@ -1,4 +1,4 @@
-/* test_deferred.c - texts that are known are not parsed, unseen. */
+/* test_lazy_texts.c - texts that are known are not parsed, unseen. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend thread */
 /* WRAPS: kiln__stores_mode kiln__stores_read kiln__stores_write */
@@ -366,35 +366,35 @@ static void a_new_text_is_known_the_next_time(void **state)
 /* ---- several threads ---- */
 
 /* A world whose change is being told, as a thread has it that defers a text. */
-typedef struct promising {
+typedef struct delayed_notice {
     process *p;
-    kiln__telling telling;
+    kiln__notice notice;
     atomic_int is_begun, may_end, has_ended;
     kiln_status statuses[2];
-} promising;
+} delayed_notice;
 
-static void *promise_and_tell(void *argument)
+static void *begin_and_send(void *argument)
 {
-    promising *one = argument;
+    delayed_notice *one = argument;
     kiln__language *language = one->p->language;
 
     kiln__mutex_lock(&language->change);
-    one->telling =
-        (kiln__telling){.language = language, .world = ++language->made};
-    atomic_store(&language->newest, one->telling.world);
-    kiln__telling_begin(&one->telling);
+    one->notice =
+        (kiln__notice){.language = language, .world = ++language->made};
+    atomic_store(&language->newest, one->notice.world);
+    kiln__notice_begin(&one->notice);
     kiln__mutex_unlock(&language->change);
     atomic_store(&one->is_begun, 1);
     while (!atomic_load(&one->may_end))
         sched_yield();
-    one->statuses[0] = kiln__change_tell(&one->telling, NULL, NULL);
+    one->statuses[0] = kiln__notice_send(&one->notice, NULL, NULL);
     return NULL;
 }
 
 static void *define_another(void *argument)
 {
     static const char text[] = "fn other(x) = 2\n";
-    promising *older = argument;
+    delayed_notice *older = argument;
     kiln_package *package;
 
     older->statuses[1] = kiln_package_find(&package, older->p->context, "main");
@@ -406,15 +406,15 @@ static void *define_another(void *argument)
 }
 
 /* Until the newer one is told, or over. */
-static void wait_for_told(promising *older)
+static void wait_for_notified(delayed_notice *older)
 {
     kiln__language *language = older->p->language;
-    int is_told = 0;
+    int is_notified = 0;
 
-    while (!is_told && !atomic_load(&older->has_ended)) {
-        kiln__mutex_lock(&language->telling);
-        is_told = language->told > older->telling.world;
-        kiln__mutex_unlock(&language->telling);
+    while (!is_notified && !atomic_load(&older->has_ended)) {
+        kiln__mutex_lock(&language->notice_lock);
+        is_notified = language->notified > older->notice.world;
+        kiln__mutex_unlock(&language->notice_lock);
         sched_yield();
     }
 }
@@ -422,7 +422,7 @@ static void wait_for_told(promising *older)
 static void a_world_is_shown_after_those_before_it(void **state)
 {
     pthread_t threads[2];
-    promising older = {0};
+    delayed_notice older = {0};
     uint64_t world;
     process p;
 
@@ -431,13 +431,13 @@ static void a_world_is_shown_after_those_before_it(void **state)
     older.p = &p;
     (void)process_define(&p, "main", "fn f(x) = 1\n");
     world = kiln_world(p.context->language);
-    assert_int_equal(
-        pthread_create(&threads[0], NULL, promise_and_tell, &older), 0);
+    assert_int_equal(pthread_create(&threads[0], NULL, begin_and_send, &older),
+                     0);
     while (!atomic_load(&older.is_begun))
         sched_yield();
     assert_int_equal(pthread_create(&threads[1], NULL, define_another, &older),
                      0);
-    wait_for_told(&older);
+    wait_for_notified(&older);
     assert_int_equal(kiln_world(p.context->language), world);
     assert_false(atomic_load(&older.has_ended));
     atomic_store(&older.may_end, 1);

@@ -1,4 +1,4 @@
-/* test_deferred_wrong.c - deferred texts when something goes wrong. */
+/* test_lazy_texts_wrong.c - deferred texts when something goes wrong. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: fault frontend thread */
 /* WRAPS: kiln__stores_mode kiln__stores_read kiln__stores_write */
