@@ -20,7 +20,7 @@
  * artifact's last user or the context.
  */
 
-#define TURNS_MAX 64 /* gives up on an object that keeps moving */
+#define ATTEMPTS_MAX 64 /* gives up on an object that keeps moving */
 
 enum { ROOTED, LETTING_GO, GONE };
 
@@ -78,7 +78,7 @@ static void unroot(const kiln_context *context, const root *r)
 static kiln_status resolve_root(root *r, const kiln_context *context,
                                 const char *user, kiln_error **error)
 {
-    for (int turn = 0; turn < TURNS_MAX; turn++) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         void *again = NULL;
         kiln_status status;
 

@@ -42,7 +42,8 @@ static kiln__compile_request request_of(const struct batch *batch, size_t index)
                                    .world = job->world};
 }
 
-static void job_start(struct batch *batch, kiln__call_chain *run, size_t index)
+static void job_start(struct batch *batch, kiln__call_chain *chain,
+                      size_t index)
 {
     kiln_batch_job *job = &batch->jobs[index];
     kiln__compile_answer answer = {0};
@@ -52,7 +53,7 @@ static void job_start(struct batch *batch, kiln__call_chain *run, size_t index)
     if (status == KILN_OK) {
         const kiln__compile_request request = request_of(batch, index);
 
-        status = kiln__compile_begin(&answer, run, &request, &job->error);
+        status = kiln__compile_begin(&answer, chain, &request, &job->error);
         batch->flights[index] = answer.flight;
         batch->owned[index] = (char)answer.owned;
     }
@@ -82,7 +83,7 @@ static void take_in(struct batch *batch, size_t limit)
 }
 
 /* Waiting for this job would never end. */
-static void unknot(struct batch *batch, kiln__call_chain *run, size_t index)
+static void unknot(struct batch *batch, kiln__call_chain *chain, size_t index)
 {
     const kiln__compile_request request = request_of(batch, index);
     kiln_batch_job *job = &batch->jobs[index];
@@ -90,30 +91,30 @@ static void unknot(struct batch *batch, kiln__call_chain *run, size_t index)
     kiln_status status;
 
     batch->flights[index] = NULL;
-    status = kiln__compile_break_cycle(&job->kernel, &job->source, run,
+    status = kiln__compile_break_cycle(&job->kernel, &job->source, chain,
                                        &request, flight, &job->error);
     job_ended(batch, index, status);
 }
 
 static void compile_all(struct batch *batch)
 {
-    kiln__call_scope stay;
-    kiln__call_chain *run = kiln__call_scope_enter(&stay, batch->context);
+    kiln__call_scope scope;
+    kiln__call_chain *chain = kiln__call_scope_enter(&scope, batch->context);
 
     for (size_t i = 0; i < batch->count; i++) {
-        job_start(batch, run, i);
+        job_start(batch, chain, i);
         take_in(batch, i + 1);
     }
     while (batch->done < batch->count) {
         size_t closing;
 
-        if (kiln__flight_wait_any(&closing, batch->context, run, batch->flights,
-                                  batch->count) == KILN_OK)
+        if (kiln__flight_wait_any(&closing, batch->context, chain,
+                                  batch->flights, batch->count) == KILN_OK)
             take_in(batch, batch->count);
         else
-            unknot(batch, run, closing);
+            unknot(batch, chain, closing);
     }
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
 }
 
 static kiln_status first_failure(const struct batch *batch)

@@ -274,17 +274,17 @@ static void task_run(void *env)
     task *t = env;
     kiln_context *context = t->context;
     const kiln_artifact *artifact = NULL;
-    kiln__call_scope stay;
+    kiln__call_scope scope;
 
     if (t->takes_lock && take_lock(t) == KILN_EAGAIN)
         return;
-    kiln__call_scope_enter_worker(&stay, context, t->flight);
+    kiln__call_scope_enter_worker(&scope, context, t->flight);
     if (t->takes_lock)
         artifact = look_again(t);
     if (!artifact || !load_artifact(t, artifact, KILN_SOURCE_STORE))
         make(t);
     kiln_artifact_release(artifact);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
 }
 
 /* ---- other ranks ---- */
@@ -311,14 +311,14 @@ static void task_fetch(void *env)
                                 .key = key_of(t),
                                 .patience_ns = patience_ns(context)};
     const kiln_artifact *artifact = kiln__ranks_fetch(context, &job);
-    kiln__call_scope stay;
+    kiln__call_scope scope;
     int loaded = 0;
 
     if (artifact) {
-        kiln__call_scope_enter_worker(&stay, context, t->flight);
+        kiln__call_scope_enter_worker(&scope, context, t->flight);
         loaded = load_artifact(t, artifact, KILN_SOURCE_STORE);
         kiln_artifact_release(artifact);
-        kiln__call_scope_leave(&stay);
+        kiln__call_scope_leave(&scope);
     }
     if (!loaded)
         submit_build(t);

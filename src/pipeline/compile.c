@@ -122,18 +122,18 @@ static kiln_status check_entry(const kiln_code *code, const kiln_config *config,
                            kiln_code_name(code));
 }
 
-static kiln_status gather(kiln__build **out, kiln__call_chain *run,
+static kiln_status gather(kiln__build **out, kiln__call_chain *chain,
                           kiln__flight *flight, const kiln_config *config,
                           kiln_error **error)
 {
-    const uint64_t recursions = run->recursions;
+    const uint64_t recursions = chain->recursions;
     kiln_status status = check_entry(flight->code, config, error);
 
     if (status == KILN_OK)
         status =
             kiln__build_new(out, flight->code, config, KILN_EMIT_BINARY, error);
     flight->is_bound =
-        run->recursions != recursions || status == KILN_ENOTFOUND;
+        chain->recursions != recursions || status == KILN_ENOTFOUND;
     return status;
 }
 
@@ -145,15 +145,15 @@ static kiln_status refuse_build(const kiln_code *code, kiln_error **error)
 }
 
 /* Starts generating code; the flight ends on a worker. */
-static void build(kiln_context *context, kiln__call_chain *run,
+static void build(kiln_context *context, kiln__call_chain *chain,
                   kiln__flight *flight, const kiln_config *config)
 {
     const int is_refused = kiln__stores_mode(context) == KILN__CACHE_MUST_HIT;
     kiln__build *made = NULL;
     kiln_error *error = NULL;
-    const kiln_status status = is_refused
-                                   ? refuse_build(flight->code, &error)
-                                   : gather(&made, run, flight, config, &error);
+    const kiln_status status =
+        is_refused ? refuse_build(flight->code, &error)
+                   : gather(&made, chain, flight, config, &error);
 
     if (status == KILN_OK)
         kiln__task_start(context, flight, made);
@@ -162,7 +162,7 @@ static void build(kiln_context *context, kiln__call_chain *run,
 }
 
 /* Starts the flight, which ends here or on a worker. */
-static void start(kiln__call_chain *run, kiln__flight *flight,
+static void start(kiln__call_chain *chain, kiln__flight *flight,
                   kiln__compile_request *request)
 {
     kiln_context *context = request->context;
@@ -178,7 +178,7 @@ static void start(kiln__call_chain *run, kiln__flight *flight,
     if (kernel || status != KILN_OK)
         kiln__job_finish(context, flight, kernel, source, status, error);
     else
-        build(context, run, flight, request->config);
+        build(context, chain, flight, request->config);
 }
 
 static void count_outcome(kiln_context *context, kiln__count outcome)
@@ -186,13 +186,13 @@ static void count_outcome(kiln_context *context, kiln__count outcome)
     kiln__count_request(context, KILN_TIER_BINARY, outcome);
 }
 
-static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *run,
+static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *chain,
                            kiln__compile_request *request,
                            const kiln_code *code, kiln_error **error)
 {
     kiln_context *context = request->context;
     kiln__claim_result claim =
-        kiln__job_claim(context, run, &request->signature, request->config,
+        kiln__job_claim(context, chain, &request->signature, request->config,
                         code, request->world);
 
     switch (claim.outcome) {
@@ -211,7 +211,7 @@ static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *run,
     case KILN__CLAIM_OWN:
         out->flight = claim.flight;
         out->owned = 1;
-        start(run, claim.flight, request);
+        start(chain, claim.flight, request);
         return KILN_OK;
     case KILN__CLAIM_WAIT:
         out->flight = claim.flight;
@@ -225,7 +225,7 @@ static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *run,
 
 /* Finds the code instance of the job, in worlds that the caller ends; or a
    record together with the kernel that was found for it. */
-static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
+static kiln_status find_code(const kiln_code **out, kiln__call_chain *chain,
                              kiln__compile_request *request,
                              kiln__worlds *worlds, kiln_error **error)
 {
@@ -236,7 +236,7 @@ static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
     kiln__worlds of_record;
     kiln_status status;
 
-    KILN_TRY(kiln__typed_begin(out, run, &typed, request->world, error));
+    KILN_TRY(kiln__typed_begin(out, chain, &typed, request->world, error));
     if (!kiln__code_is_record(*out))
         return KILN_OK;
     status = reuse(&request->kernel, &request->kernel_source, NULL, *out,
@@ -249,20 +249,20 @@ static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
     of_record = *worlds;
     typed.for_job = 0;
     if (status == KILN_OK)
-        status = kiln__typed_begin(out, run, &typed, request->world, error);
+        status = kiln__typed_begin(out, chain, &typed, request->world, error);
     kiln__worlds_end(&of_record);
     return status;
 }
 
 kiln_status kiln__compile_begin(kiln__compile_answer *out,
-                                kiln__call_chain *run,
+                                kiln__call_chain *chain,
                                 const kiln__compile_request *request,
                                 kiln_error **error)
 {
     kiln__compile_request asked = *request;
     const kiln_code *code = NULL;
     kiln__worlds worlds;
-    kiln_status status = find_code(&code, run, &asked, &worlds, error);
+    kiln_status status = find_code(&code, chain, &asked, &worlds, error);
 
     *out = (kiln__compile_answer){0};
     if (status != KILN_OK) {
@@ -270,7 +270,7 @@ kiln_status kiln__compile_begin(kiln__compile_answer *out,
         return status;
     }
     asked.world = kiln__worlds_of(&worlds, kiln__code_frontend(code));
-    status = claimed(out, run, &asked, code, error);
+    status = claimed(out, chain, &asked, code, error);
     kiln__kernel_free(asked.kernel);
     kiln__worlds_end(&worlds);
     return status;
@@ -307,13 +307,13 @@ static kiln_status leave_build(const kiln__compile_request *request,
     return status;
 }
 
-static kiln_status refuse_wait(kiln__call_chain *run, const kiln_code *code,
+static kiln_status refuse_wait(kiln__call_chain *chain, const kiln_code *code,
                                kiln_error **error)
 {
     const char *name = kiln_code_name(code);
 
-    run->recursions++;
-    if (run->on_worker)
+    chain->recursions++;
+    if (chain->on_worker)
         return kiln__error_set(error, KILN_ERECURSION,
                                "a callback on a compiling thread cannot wait "
                                "for %s",
@@ -326,7 +326,7 @@ static kiln_status refuse_wait(kiln__call_chain *run, const kiln_code *code,
    two threads need each other's kernels while they lower their own: then this
    kernel is built a second time. */
 kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
-                                      kiln__call_chain *run,
+                                      kiln__call_chain *chain,
                                       const kiln__compile_request *request,
                                       kiln__flight *flight, kiln_error **error)
 {
@@ -335,11 +335,11 @@ kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
     kiln__flight *again = NULL;
     kiln__compile_request anew = *request;
 
-    if (run->on_worker || kiln__flight_is_owned(context, run, flight)) {
-        status = refuse_wait(run, flight->code, error);
+    if (chain->on_worker || kiln__flight_is_owned(context, chain, flight)) {
+        status = refuse_wait(chain, flight->code, error);
     } else {
         again =
-            kiln__flight_private(context, run, &request->signature,
+            kiln__flight_private(context, chain, &request->signature,
                                  request->config, flight->code, flight->world);
         if (!again)
             status = kiln__error_no_memory(error);
@@ -349,8 +349,8 @@ kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
         count_outcome(context, KILN__COUNT_FAILED);
         return status;
     }
-    start(run, again, &anew);
-    if (kiln__flight_wait_until(context, run, again, request->deadline_ns) ==
+    start(chain, again, &anew);
+    if (kiln__flight_wait_until(context, chain, again, request->deadline_ns) ==
         KILN_ETIMEDOUT)
         return leave_build(request, again, 1, error);
     return kiln__compile_take_result(out, source, context, again, 1, error);
@@ -358,39 +358,39 @@ kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
 
 /* Waits for the flight of the answer. */
 static kiln_status wait_for(const kiln_kernel **out, int32_t *source,
-                            kiln__call_chain *run,
+                            kiln__call_chain *chain,
                             const kiln__compile_request *request,
                             const kiln__compile_answer *answer,
                             kiln_error **error)
 {
     const kiln_status waited = kiln__flight_wait_until(
-        request->context, run, answer->flight, request->deadline_ns);
+        request->context, chain, answer->flight, request->deadline_ns);
 
     if (waited == KILN_ETIMEDOUT)
         return leave_build(request, answer->flight, answer->owned, error);
     if (waited == KILN_OK)
         return kiln__compile_take_result(out, source, request->context,
                                          answer->flight, answer->owned, error);
-    return kiln__compile_break_cycle(out, source, run, request, answer->flight,
-                                     error);
+    return kiln__compile_break_cycle(out, source, chain, request,
+                                     answer->flight, error);
 }
 
 static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
                                   const kiln__compile_request *request,
                                   kiln_error **error)
 {
-    kiln__call_scope stay;
-    kiln__call_chain *run = kiln__call_scope_enter(&stay, request->context);
+    kiln__call_scope scope;
+    kiln__call_chain *chain = kiln__call_scope_enter(&scope, request->context);
     kiln__compile_answer answer;
-    kiln_status status = kiln__compile_begin(&answer, run, request, error);
+    kiln_status status = kiln__compile_begin(&answer, chain, request, error);
 
     if (status == KILN_OK && answer.flight)
-        status = wait_for(out, source, run, request, &answer, error);
+        status = wait_for(out, source, chain, request, &answer, error);
     else if (status == KILN_OK) {
         *out = answer.kernel;
         *source = answer.source;
     }
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }
 

@@ -28,7 +28,7 @@ typedef struct kiln__compile_answer {
 /* The slow path of kiln_compile. Counts the request unless it answers with a
    flight; then kiln__compile_take_result() does. */
 kiln_status kiln__compile_begin(kiln__compile_answer *out,
-                                kiln__call_chain *run,
+                                kiln__call_chain *chain,
                                 const kiln__compile_request *request,
                                 kiln_error **error);
 /* Takes the result of a flight that is done, counts the request, and releases
@@ -40,7 +40,7 @@ kiln_status kiln__compile_take_result(const kiln_kernel **out, int32_t *source,
 /* Called instead of kiln__compile_take_result() when the call chain would wait
    for the flight for ever. */
 kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
-                                      kiln__call_chain *run,
+                                      kiln__call_chain *chain,
                                       const kiln__compile_request *request,
                                       kiln__flight *flight, kiln_error **error);
 

@@ -26,11 +26,11 @@ static kiln_status infer_around(const kiln_code **out, kiln__worlds *worlds,
                                 const kiln_config *config, kiln_error **error)
 {
     const kiln__typed_request request = {signature, config, worlds, 0, 0};
-    kiln__call_scope stay;
-    kiln__call_chain *run = kiln__call_scope_enter(&stay, config->context);
-    const kiln_status status = kiln__typed_around(out, run, &request, error);
+    kiln__call_scope scope;
+    kiln__call_chain *chain = kiln__call_scope_enter(&scope, config->context);
+    const kiln_status status = kiln__typed_around(out, chain, &request, error);
 
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }
 
@@ -45,8 +45,8 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
     const kiln_code *found;
     uint64_t checked;
     kiln__worlds worlds, *around;
-    kiln__call_scope stay;
-    kiln__call_chain *run;
+    kiln__call_scope scope;
+    kiln__call_chain *chain;
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
@@ -63,13 +63,13 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
         *out = found;
         return KILN_OK;
     }
-    run = kiln__call_scope_enter(&stay, context);
+    chain = kiln__call_scope_enter(&scope, context);
     status = kiln__typed_begin(
-        out, run, &(kiln__typed_request){signature, config, &worlds, 0, 0},
+        out, chain, &(kiln__typed_request){signature, config, &worlds, 0, 0},
         world, error);
     if (status == KILN_OK)
         kiln__worlds_end(&worlds);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }
 
@@ -112,21 +112,21 @@ kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
 {
     const kiln_code *code;
     kiln__worlds worlds;
-    kiln__call_scope stay;
-    kiln__call_chain *run;
+    kiln__call_scope scope;
+    kiln__call_chain *chain;
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__request_check(context, signature, config, error));
-    run = kiln__call_scope_enter(&stay, context);
+    chain = kiln__call_scope_enter(&scope, context);
     status = kiln__typed_begin(
-        &code, run, &(kiln__typed_request){signature, config, &worlds, 0, 0},
+        &code, chain, &(kiln__typed_request){signature, config, &worlds, 0, 0},
         world, error);
     if (status == KILN_OK) {
         status = key_of(out, code, config, error);
         kiln__worlds_end(&worlds);
     }
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }
 
@@ -232,12 +232,12 @@ static void emission_run(void *env)
 {
     struct emission *emission = env;
     kiln_error *error = NULL;
-    kiln__call_scope stay;
+    kiln__call_scope scope;
     kiln_status status;
 
-    kiln__call_scope_enter_worker(&stay, emission->context, NULL);
+    kiln__call_scope_enter_worker(&scope, emission->context, NULL);
     status = kiln__build_run(emission->build, emission_fatal, emission, &error);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     if (status == KILN_OK) {
         status = take_output(emission);
         if (status != KILN_OK)
@@ -297,13 +297,13 @@ static kiln_status emit_generated(kiln_blob *out, const kiln_code *code,
     return status;
 }
 
-static kiln_status emit(kiln_blob *out, kiln__call_chain *run,
+static kiln_status emit(kiln_blob *out, kiln__call_chain *chain,
                         const kiln_code *code, const kiln_config *config,
                         int32_t form, kiln_error **error)
 {
     if (form == KILN_EMIT_TYPED)
         return emit_typed(out, code, config, error);
-    if (run->on_worker)
+    if (chain->on_worker)
         return kiln__error_set(error, KILN_ERECURSION,
                                "a callback on a compiling thread cannot wait "
                                "for %s",
@@ -318,21 +318,21 @@ kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
 {
     const kiln_code *code;
     kiln__worlds worlds;
-    kiln__call_scope stay;
-    kiln__call_chain *run;
+    kiln__call_scope scope;
+    kiln__call_chain *chain;
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(form >= KILN_EMIT_TYPED && form <= KILN_EMIT_BINARY, error);
     KILN_TRY(kiln__request_check(context, signature, config, error));
-    run = kiln__call_scope_enter(&stay, context);
+    chain = kiln__call_scope_enter(&scope, context);
     status = kiln__typed_begin(
-        &code, run, &(kiln__typed_request){signature, config, &worlds, 0, 0},
+        &code, chain, &(kiln__typed_request){signature, config, &worlds, 0, 0},
         world, error);
     if (status == KILN_OK) {
-        status = emit(out, run, code, config, form, error);
+        status = emit(out, chain, code, config, form, error);
         kiln__worlds_end(&worlds);
     }
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }

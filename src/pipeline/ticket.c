@@ -34,19 +34,19 @@ static kiln_status ticket_start(kiln_ticket *ticket,
                                      .config = config,
                                      .world = world,
                                      .never_wait = 1};
-    kiln__call_scope stay;
-    kiln__call_chain *run = kiln__call_scope_enter(&stay, ticket->context);
-    int before = run->never_wait;
+    kiln__call_scope scope;
+    kiln__call_chain *chain = kiln__call_scope_enter(&scope, ticket->context);
+    int before = chain->never_wait;
     kiln__compile_answer answer;
     kiln_status status;
 
-    run->never_wait = 1;
-    status = kiln__compile_begin(&answer, run, &request, error);
+    chain->never_wait = 1;
+    status = kiln__compile_begin(&answer, chain, &request, error);
     ticket->kernel = answer.kernel;
     ticket->flight = answer.flight;
     ticket->owned = answer.owned;
-    run->never_wait = before;
-    kiln__call_scope_leave(&stay);
+    chain->never_wait = before;
+    kiln__call_scope_leave(&scope);
     return status;
 }
 
@@ -111,7 +111,7 @@ kiln_status kiln_compile_poll(const kiln_kernel **out, kiln_ticket *ticket,
 kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
                               kiln_error **error)
 {
-    kiln__call_scope stay;
+    kiln__call_scope scope;
     kiln_status status = KILN_OK;
 
     KILN_REQUIRE(out != NULL, error);
@@ -119,10 +119,11 @@ kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
     if (ticket->flight && ticket->canceled)
         return kiln_compile_poll(out, ticket, error);
     if (ticket->flight) {
-        kiln__call_chain *run = kiln__call_scope_enter(&stay, ticket->context);
+        kiln__call_chain *chain =
+            kiln__call_scope_enter(&scope, ticket->context);
 
-        status = kiln__flight_wait(ticket->context, run, ticket->flight);
-        kiln__call_scope_leave(&stay);
+        status = kiln__flight_wait(ticket->context, chain, ticket->flight);
+        kiln__call_scope_leave(&scope);
     }
     if (status != KILN_OK)
         return kiln__error_set(error, status,

@@ -189,11 +189,11 @@ void kiln__tiers_collect(kiln_context *context)
     struct kiln__tiers *tiers = context->tiers;
     kiln_kernel *kernels = NULL;
     kiln_code *codes;
-    kiln__call_scope stay;
+    kiln__call_scope scope;
 
     kiln__frontends_note_oldest(context);
     kiln__mutex_lock(&tiers->lock);
-    if (tiers->stays) {
+    if (tiers->open_scopes) {
         kiln__mutex_unlock(&tiers->lock);
         return;
     }
@@ -211,7 +211,7 @@ void kiln__tiers_collect(kiln_context *context)
     kiln__tiers_trim(tiers);
     /* So that a collection inside collect() finds a call scope and frees
        nothing. */
-    kiln__call_scope_enter(&stay, context);
+    kiln__call_scope_enter(&scope, context);
     kiln__frontends_collect(context);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
 }

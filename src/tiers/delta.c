@@ -86,8 +86,8 @@ static kiln_status list_records(delta *d, kiln__code_list *out)
     return status;
 }
 
-static kiln_status complete(delta *d, kiln__call_chain *run, kiln_code *record,
-                            kiln_error **error)
+static kiln_status complete(delta *d, kiln__call_chain *chain,
+                            kiln_code *record, kiln_error **error)
 {
     const kiln_signature signature = kiln_code_signature(record);
     kiln__worlds worlds;
@@ -95,7 +95,7 @@ static kiln_status complete(delta *d, kiln__call_chain *run, kiln_code *record,
         .signature = &signature, .config = record->config, .worlds = &worlds};
     const kiln_code *code = NULL;
 
-    KILN_TRY(kiln__typed_begin(&code, run, &request, 0, error));
+    KILN_TRY(kiln__typed_begin(&code, chain, &request, 0, error));
     kiln__worlds_end(&worlds);
     kiln__mutex_lock(&d->context->tiers->lock);
     ((kiln_code *)(uintptr_t)code)->is_root |= record->is_root;
@@ -103,14 +103,14 @@ static kiln_status complete(delta *d, kiln__call_chain *run, kiln_code *record,
     return KILN_OK;
 }
 
-static kiln_status complete_records(delta *d, kiln__call_chain *run,
+static kiln_status complete_records(delta *d, kiln__call_chain *chain,
                                     kiln_error **error)
 {
     kiln__code_list records = {0};
     kiln_status status = list_records(d, &records);
 
     for (size_t i = 0; status == KILN_OK && i < records.count; i++)
-        status = complete(d, run, records.items[i], error);
+        status = complete(d, chain, records.items[i], error);
     kiln__array_dispose(&d->context->alloc, &records);
     return status;
 }
@@ -272,15 +272,15 @@ kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
                               kiln_error **error)
 {
     delta d = {.context = context, .since = since};
-    kiln__call_scope stay;
-    kiln__call_chain *run = kiln__call_scope_enter(&stay, context);
-    kiln_status status = complete_records(&d, run, error);
+    kiln__call_scope scope;
+    kiln__call_chain *chain = kiln__call_scope_enter(&scope, context);
+    kiln_status status = complete_records(&d, chain, error);
 
     if (status == KILN_OK)
         status = list_all(&d, binaries);
     if (status == KILN_OK)
         status = give_all(&d, taker);
     dispose(&d);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }

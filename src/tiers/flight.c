@@ -26,121 +26,121 @@
  * the library continues the chain that called it, also when a call scope in
  * another context is between them.
  */
-static _Thread_local kiln__call_scope *current_stay;
+static _Thread_local kiln__call_scope *current_scope;
 
-int kiln__run_is_own(const kiln__call_chain *run)
+int kiln__run_is_own(const kiln__call_chain *chain)
 {
-    const kiln__call_scope *stay = current_stay;
+    const kiln__call_scope *scope = current_scope;
 
-    while (stay && stay->run != run)
-        stay = stay->outer;
-    return stay != NULL;
+    while (scope && scope->chain != chain)
+        scope = scope->outer;
+    return scope != NULL;
 }
 
 uint64_t kiln__call_scopes_of_thread(const kiln_context *context)
 {
     uint64_t count = 0;
 
-    for (const kiln__call_scope *at = current_stay; at; at = at->outer)
+    for (const kiln__call_scope *at = current_scope; at; at = at->outer)
         count += at->context == context && at->keeps;
     return count;
 }
 
-static kiln__call_chain *run_in(const kiln_context *context)
+static kiln__call_chain *chain_in(const kiln_context *context)
 {
-    const kiln__call_scope *stay = current_stay;
+    const kiln__call_scope *scope = current_scope;
 
-    while (stay && stay->context != context)
-        stay = stay->outer;
-    return stay ? stay->run : NULL;
+    while (scope && scope->context != context)
+        scope = scope->outer;
+    return scope ? scope->chain : NULL;
 }
 
 kiln__worlds *kiln__worlds_around(const kiln_context *context,
                                   kiln_frontend *frontend, uint64_t world)
 {
-    const kiln__call_chain *run = run_in(context);
+    const kiln__call_chain *chain = chain_in(context);
     const kiln_inference *around = NULL;
     uint64_t own;
 
-    if (run)
-        around = run->inference ? run->inference : run->suspended;
+    if (chain)
+        around = chain->inference ? chain->inference : chain->suspended;
     if (!around ||
         kiln__worlds_take(&own, around->worlds, frontend, NULL) != KILN_OK)
         return NULL;
     return own == world ? around->worlds : NULL;
 }
 
-static kiln__call_chain *enter_scope(kiln__call_scope *stay,
+static kiln__call_chain *enter_scope(kiln__call_scope *scope,
                                      kiln_context *context, int keeps)
 {
-    kiln__call_chain *run = run_in(context);
+    kiln__call_chain *chain = chain_in(context);
 
-    *stay = (kiln__call_scope){
-        .context = context, .keeps = keeps, .outer = current_stay};
-    if (!run)
-        run = &stay->own;
-    stay->run = run;
-    stay->inference = run->inference;
-    stay->suspended = run->suspended;
-    if (run->inference)
-        run->suspended = run->inference;
-    run->inference = NULL;
-    run->stays++;
-    current_stay = stay;
+    *scope = (kiln__call_scope){
+        .context = context, .keeps = keeps, .outer = current_scope};
+    if (!chain)
+        chain = &scope->own;
+    scope->chain = chain;
+    scope->inference = chain->inference;
+    scope->suspended = chain->suspended;
+    if (chain->inference)
+        chain->suspended = chain->inference;
+    chain->inference = NULL;
+    chain->depth++;
+    current_scope = scope;
     kiln__stack_nest(1);
-    return run;
+    return chain;
 }
 
-kiln__call_chain *kiln__call_scope_enter(kiln__call_scope *stay,
+kiln__call_chain *kiln__call_scope_enter(kiln__call_scope *scope,
                                          kiln_context *context)
 {
     kiln__stack_enter(context);
     kiln__mutex_lock(&context->tiers->lock);
-    context->tiers->stays++;
+    context->tiers->open_scopes++;
     kiln__mutex_unlock(&context->tiers->lock);
-    return enter_scope(stay, context, 1);
+    return enter_scope(scope, context, 1);
 }
 
-void kiln__call_scope_leave(kiln__call_scope *stay)
+void kiln__call_scope_leave(kiln__call_scope *scope)
 {
-    struct kiln__tiers *tiers = stay->context->tiers;
+    struct kiln__tiers *tiers = scope->context->tiers;
 
-    stay->run->inference = stay->inference;
-    stay->run->suspended = stay->suspended;
-    stay->run->stays--;
-    current_stay = stay->outer;
+    scope->chain->inference = scope->inference;
+    scope->chain->suspended = scope->suspended;
+    scope->chain->depth--;
+    current_scope = scope->outer;
     kiln__stack_nest(-1);
-    if (!stay->keeps)
+    if (!scope->keeps)
         return;
     kiln__mutex_lock(&tiers->lock);
-    tiers->stays--;
+    tiers->open_scopes--;
     kiln__mutex_unlock(&tiers->lock);
 }
 
 /* The flight itself keeps what it needs, so collections may go on. */
-void kiln__call_scope_enter_worker(kiln__call_scope *stay,
+void kiln__call_scope_enter_worker(kiln__call_scope *scope,
                                    kiln_context *context, kiln__flight *flight)
 {
-    kiln__call_chain *run = enter_scope(stay, context, 0);
+    kiln__call_chain *chain = enter_scope(scope, context, 0);
 
-    run->on_worker = 1;
+    chain->on_worker = 1;
     if (!flight)
         return;
     kiln__mutex_lock(&context->tiers->lock);
-    flight->owner = run;
+    flight->owner = chain;
     kiln__mutex_unlock(&context->tiers->lock);
 }
 
-kiln_status kiln__call_scope_check_depth(kiln__call_chain *run,
+kiln_status kiln__call_scope_check_depth(kiln__call_chain *chain,
                                          kiln_error **error)
 {
-    if (run->stays <= KILN__STAYS_MAX)
+    if (chain->depth <= KILN__CALL_SCOPES_MAX)
         return KILN_OK;
-    run->recursions++;
+    chain->recursions++;
     return kiln__error_set(error, KILN_ERECURSION,
                            "callbacks that call Kiln are nested more than %d "
                            "deep",
-                           KILN__STAYS_MAX);
+                           KILN__CALL_SCOPES_MAX);
 }
 
 kiln__flight *kiln__flight_new(struct kiln__tiers *tiers,
@@ -195,18 +195,18 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
    is no cycle yet, because a chain waits only after this walk. If the path is
    too long for this thread's stack, the result is true: not waiting is always
    safe. */
-static int leads_to(struct kiln__tiers *tiers, const kiln__call_chain *run,
+static int leads_to(struct kiln__tiers *tiers, const kiln__call_chain *chain,
                     const kiln__flight *flight)
 {
     kiln__call_chain *owner = flight && !flight->done ? flight->owner : NULL;
 
     if (!owner || owner->visit == tiers->visit)
         return 0;
-    if (owner == run || kiln__stack_is_low())
+    if (owner == chain || kiln__stack_is_low())
         return 1;
     owner->visit = tiers->visit;
     for (size_t i = 0; i < owner->waits_for_count; i++)
-        if (leads_to(tiers, run, owner->waits_for[i]))
+        if (leads_to(tiers, chain, owner->waits_for[i]))
             return 1;
     return 0;
 }
@@ -222,14 +222,14 @@ static int any_done(kiln__flight *const *flights, size_t count)
 /* With the lock held. Returns the index of a flight for which the chain would
    wait for ever, or `count`. */
 static size_t find_closing(struct kiln__tiers *tiers,
-                           const kiln__call_chain *run,
+                           const kiln__call_chain *chain,
                            kiln__flight *const *flights, size_t count)
 {
     size_t i = 0;
 
     tiers->visit++;
-    while (i < count && !(flights[i] && run->on_worker) &&
-           !leads_to(tiers, run, flights[i]))
+    while (i < count && !(flights[i] && chain->on_worker) &&
+           !leads_to(tiers, chain, flights[i]))
         i++;
     return i;
 }
@@ -252,7 +252,7 @@ static int sleep_until(struct kiln__tiers *tiers, uint64_t deadline_ns)
 
 /* With the lock held. */
 static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
-                            kiln__call_chain *run, const waiting *w)
+                            kiln__call_chain *chain, const waiting *w)
 {
     kiln__flight *const *flights = w->flights;
     const size_t count = w->count;
@@ -260,16 +260,16 @@ static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
 
     if (any_done(flights, count))
         return KILN_OK;
-    *closing = find_closing(tiers, run, flights, count);
+    *closing = find_closing(tiers, chain, flights, count);
     if (*closing < count)
         return KILN_ERECURSION;
-    run->waits_for = flights;
-    run->waits_for_count = count;
+    chain->waits_for = flights;
+    chain->waits_for_count = count;
     /* SLEEP, WOKEN: the lock is held between the check and the sleep. */
     while (!any_done(flights, count) && in_time)
         in_time = sleep_until(tiers, w->deadline_ns);
-    run->waits_for = NULL;
-    run->waits_for_count = 0;
+    chain->waits_for = NULL;
+    chain->waits_for_count = 0;
     return any_done(flights, count) ? KILN_OK : KILN_ETIMEDOUT;
 }
 
@@ -284,7 +284,7 @@ static const char *name_of(kiln__flight *const *flights, size_t count)
 
 /* The host's callbacks around the wait may call Kiln, so no lock is held. */
 static kiln_status wait_outside(size_t *closing, kiln_context *context,
-                                kiln__call_chain *run, const waiting *w)
+                                kiln__call_chain *chain, const waiting *w)
 {
     struct kiln__tiers *tiers = context->tiers;
     kiln__trace_note note = {.category = "wait", .verb = "wait for"};
@@ -301,7 +301,7 @@ static kiln_status wait_outside(size_t *closing, kiln_context *context,
     begun = kiln__trace_begin(context);
     kiln__blocking_enter(context);
     kiln__mutex_lock(&tiers->lock);
-    status = wait_any(closing, tiers, run, w);
+    status = wait_any(closing, tiers, chain, w);
     kiln__mutex_unlock(&tiers->lock);
     kiln__blocking_leave(context);
     if (status == KILN_OK)
@@ -310,38 +310,38 @@ static kiln_status wait_outside(size_t *closing, kiln_context *context,
 }
 
 kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
-                                  kiln__call_chain *run,
+                                  kiln__call_chain *chain,
                                   kiln__flight *const *flights, size_t count)
 {
     const waiting w = {.flights = flights, .count = count};
 
-    return wait_outside(closing, context, run, &w);
+    return wait_outside(closing, context, chain, &w);
 }
 
 kiln_status kiln__flight_wait_until(kiln_context *context,
-                                    kiln__call_chain *run, kiln__flight *flight,
-                                    uint64_t deadline_ns)
+                                    kiln__call_chain *chain,
+                                    kiln__flight *flight, uint64_t deadline_ns)
 {
     const waiting w = {
         .flights = &flight, .count = 1, .deadline_ns = deadline_ns};
     size_t closing;
 
-    return wait_outside(&closing, context, run, &w);
+    return wait_outside(&closing, context, chain, &w);
 }
 
-kiln_status kiln__flight_wait(kiln_context *context, kiln__call_chain *run,
+kiln_status kiln__flight_wait(kiln_context *context, kiln__call_chain *chain,
                               kiln__flight *flight)
 {
-    return kiln__flight_wait_until(context, run, flight, 0);
+    return kiln__flight_wait_until(context, chain, flight, 0);
 }
 
-int kiln__flight_is_owned(kiln_context *context, const kiln__call_chain *run,
+int kiln__flight_is_owned(kiln_context *context, const kiln__call_chain *chain,
                           const kiln__flight *flight)
 {
     int owned;
 
     kiln__mutex_lock(&context->tiers->lock);
-    owned = !flight->done && flight->owner == run;
+    owned = !flight->done && flight->owner == chain;
     kiln__mutex_unlock(&context->tiers->lock);
     return owned;
 }

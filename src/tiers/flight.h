@@ -33,7 +33,7 @@ typedef struct kiln__call_chain {
     uint64_t inferred;         /* number of inferences begun */
     uint64_t recursions;       /* number of requests refused because of the
                                   calls around them */
-    uint32_t stays;            /* number of nested call scopes */
+    uint32_t depth;            /* number of nested call scopes */
     int never_wait;            /* infer privately instead of waiting */
     int on_worker;
 } kiln__call_chain;
@@ -46,7 +46,7 @@ typedef struct kiln__call_chain {
  */
 typedef struct kiln__call_scope kiln__call_scope;
 struct kiln__call_scope {
-    kiln__call_chain *run;
+    kiln__call_chain *chain;
     kiln__call_chain own; /* the call chain, unless an outer scope has it */
     kiln_context *context;
     kiln_inference *inference; /* of the chain, before this scope */
@@ -55,7 +55,7 @@ struct kiln__call_scope {
     kiln__call_scope *outer; /* next outer one on this thread, of any context */
 };
 
-#define KILN__STAYS_MAX 64 /* callbacks nested in callbacks */
+#define KILN__CALL_SCOPES_MAX 64 /* callbacks nested in callbacks */
 
 struct kiln__flight {
     unsigned references; /* under the tiers' lock, as are all members */
@@ -82,34 +82,34 @@ struct kiln__flight {
 uint64_t kiln__call_scopes_of_thread(const kiln_context *context);
 /* Opens and ends a call scope of this thread in the context, in the caller's
    memory. In between, code instances on loan are not freed. */
-kiln__call_chain *kiln__call_scope_enter(kiln__call_scope *stay,
+kiln__call_chain *kiln__call_scope_enter(kiln__call_scope *scope,
                                          kiln_context *context);
-void kiln__call_scope_leave(kiln__call_scope *stay);
+void kiln__call_scope_leave(kiln__call_scope *scope);
 /* Opens the call scope of a worker that builds the flight's kernel; the flight
    may be NULL. */
-void kiln__call_scope_enter_worker(kiln__call_scope *stay,
+void kiln__call_scope_enter_worker(kiln__call_scope *scope,
                                    kiln_context *context, kiln__flight *flight);
 /* KILN_ERECURSION when call scopes are nested too deep to go on. */
-kiln_status kiln__call_scope_check_depth(kiln__call_chain *run,
+kiln_status kiln__call_scope_check_depth(kiln__call_chain *chain,
                                          kiln_error **error);
 /* Waits until the flight is done: KILN_OK, or KILN_ERECURSION when the wait
    would never end. Call it without the tiers' lock. */
-kiln_status kiln__flight_wait(kiln_context *context, kiln__call_chain *run,
+kiln_status kiln__flight_wait(kiln_context *context, kiln__call_chain *chain,
                               kiln__flight *flight);
 /* The same, until kiln__clock_ns() is `deadline_ns` (0: no deadline): then
    KILN_ETIMEDOUT. */
 kiln_status kiln__flight_wait_until(kiln_context *context,
-                                    kiln__call_chain *run, kiln__flight *flight,
-                                    uint64_t deadline_ns);
+                                    kiln__call_chain *chain,
+                                    kiln__flight *flight, uint64_t deadline_ns);
 /* True while the call chain owns the flight. */
-int kiln__flight_is_owned(kiln_context *context, const kiln__call_chain *run,
+int kiln__flight_is_owned(kiln_context *context, const kiln__call_chain *chain,
                           const kiln__flight *flight);
 int kiln__flight_is_done(kiln_context *context, const kiln__flight *flight);
 /* Waits until one of the flights ends; some may be NULL. KILN_OK; or
    KILN_ERECURSION and in `*closing` a flight for which the chain would wait for
    ever. */
 kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
-                                  kiln__call_chain *run,
+                                  kiln__call_chain *chain,
                                   kiln__flight *const *flights, size_t count);
 void kiln__flight_release(kiln_context *context, kiln__flight *flight);
 /* Copies status and error (retained) of a flight that is done. */
@@ -149,6 +149,6 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
                       kiln__flight *flight, kiln_status status,
                       kiln_error *error);
 /* True if the call chain is one of this thread's. */
-int kiln__run_is_own(const kiln__call_chain *run);
+int kiln__run_is_own(const kiln__call_chain *chain);
 
 #endif /* KILN_TIERS_FLIGHT_H */

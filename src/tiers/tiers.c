@@ -52,7 +52,7 @@ static void forget_flights(void *env)
     struct kiln__tiers *tiers = env;
 
     (void)kiln__condition_init(&tiers->ended);
-    tiers->stays = kiln__call_scopes_of_thread(tiers->context);
+    tiers->open_scopes = kiln__call_scopes_of_thread(tiers->context);
     for (kiln__job *job = tiers->jobs; job; job = job->next_all)
         drop_foreign_flights(tiers, &job->flights);
     kiln__map_each(&tiers->instances, forget_instance, tiers);

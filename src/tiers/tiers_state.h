@@ -15,7 +15,7 @@ struct kiln__tiers {
     struct kiln__locks *locks;           /* between processes */
     kiln__mutex lock;
     kiln__condition ended; /* signalled when a flight ends */
-    uint64_t stays;        /* number of call scopes that prevent collections */
+    uint64_t open_scopes;  /* number of call scopes that prevent collections */
     uint64_t visit;        /* number of the last walk */
     kiln__map instances;   /* digest of addresses -> kiln__instance */
     kiln__map subjects;    /* -> kiln__subject */

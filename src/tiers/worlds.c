@@ -113,12 +113,12 @@ kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
 /* Opens a call scope, as everything that runs callbacks does. */
 uint64_t kiln_world(const kiln_frontend *frontend)
 {
-    kiln__call_scope stay;
+    kiln__call_scope scope;
     uint64_t world;
 
-    (void)kiln__call_scope_enter(&stay, frontend->context);
+    (void)kiln__call_scope_enter(&scope, frontend->context);
     world = shown(frontend, ask_world(frontend));
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return world;
 }
 
@@ -247,12 +247,12 @@ static kiln_status refuse_hold(const kiln_frontend *frontend, uint64_t world,
 /* The world may advance before the frontend holds it. If the frontend has let
    go of it already, it returns KILN_ENOTFOUND, and a newer world is tried;
    there is a limit to that. */
-#define TURNS_MAX 1000
+#define ATTEMPTS_MAX 1000
 
 static kiln_status hold_now(uint64_t *out, kiln_frontend *frontend, int by_host,
                             kiln_error **error)
 {
-    for (int turn = 1;; turn++) {
+    for (int attempt = 1;; attempt++) {
         uint64_t world, newer;
         kiln_status status;
 
@@ -262,7 +262,8 @@ static kiln_status hold_now(uint64_t *out, kiln_frontend *frontend, int by_host,
         if (status == KILN_OK)
             return KILN_OK;
         KILN_TRY(kiln__world_now(&newer, frontend, error));
-        if (status != KILN_ENOTFOUND || newer == world || turn == TURNS_MAX)
+        if (status != KILN_ENOTFOUND || newer == world ||
+            attempt == ATTEMPTS_MAX)
             return refuse_hold(frontend, world, status, error);
     }
 }
@@ -271,17 +272,17 @@ static kiln_status hold_now(uint64_t *out, kiln_frontend *frontend, int by_host,
 kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
 {
     uint64_t world;
-    kiln__call_scope stay;
-    kiln__call_chain *run;
+    kiln__call_scope scope;
+    kiln__call_chain *chain;
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, NULL);
     KILN_REQUIRE(frontend != NULL, NULL);
-    run = kiln__call_scope_enter(&stay, frontend->context);
-    status = kiln__call_scope_check_depth(run, NULL);
+    chain = kiln__call_scope_enter(&scope, frontend->context);
+    status = kiln__call_scope_check_depth(chain, NULL);
     if (status == KILN_OK)
         status = hold_now(&world, frontend, 1, NULL);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     if (status == KILN_OK)
         *out = world;
     return status;
@@ -289,13 +290,13 @@ kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
 
 void kiln_world_release(kiln_frontend *frontend, uint64_t world)
 {
-    kiln__call_scope stay;
+    kiln__call_scope scope;
 
     if (!frontend)
         return;
-    (void)kiln__call_scope_enter(&stay, frontend->context);
+    (void)kiln__call_scope_enter(&scope, frontend->context);
     let_go(frontend, world, 1);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
 }
 
 /* ---- changes under way ---- */
@@ -321,14 +322,14 @@ static int begin_change(kiln_frontend *frontend, uint64_t world)
 /* Each change holds the world that requests see until it ends. */
 kiln_status kiln_world_changing(kiln_frontend *frontend)
 {
-    kiln__call_scope stay;
-    kiln__call_chain *run;
+    kiln__call_scope scope;
+    kiln__call_chain *chain;
     kiln_status status;
     int has_begun = 0;
 
     KILN_REQUIRE(frontend != NULL, NULL);
-    run = kiln__call_scope_enter(&stay, frontend->context);
-    status = kiln__call_scope_check_depth(run, NULL);
+    chain = kiln__call_scope_enter(&scope, frontend->context);
+    status = kiln__call_scope_check_depth(chain, NULL);
     while (status == KILN_OK && !has_begun) {
         uint64_t world;
 
@@ -339,7 +340,7 @@ kiln_status kiln_world_changing(kiln_frontend *frontend)
         if (!has_begun)
             let_go(frontend, world, 0);
     }
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }
 

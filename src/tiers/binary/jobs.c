@@ -90,10 +90,10 @@ static uint64_t world_of_outcome(const kiln_code *code, uint64_t world)
 
 /* With the lock held. */
 static kiln__flight *flight_for(struct kiln__tiers *tiers,
-                                kiln__call_chain *run, const kiln__job *job,
+                                kiln__call_chain *chain, const kiln__job *job,
                                 const kiln_code *code, uint64_t world)
 {
-    kiln__flight *flight = kiln__flight_new(tiers, run, job);
+    kiln__flight *flight = kiln__flight_new(tiers, chain, job);
 
     if (!flight)
         return NULL;
@@ -114,7 +114,7 @@ static int is_known_to_fail(const kiln__job *job, const kiln_code *code,
 }
 
 /* CLAIM of tests/protocol/flights.pml. With the lock held. */
-static void claim(struct kiln__tiers *tiers, kiln__call_chain *run,
+static void claim(struct kiln__tiers *tiers, kiln__call_chain *chain,
                   kiln__job *job, const kiln_code *code, uint64_t world,
                   kiln__claim_result *out)
 {
@@ -138,7 +138,7 @@ static void claim(struct kiln__tiers *tiers, kiln__call_chain *run,
         out->flight->wanted++;
         return;
     }
-    out->flight = flight_for(tiers, run, job, code, world);
+    out->flight = flight_for(tiers, chain, job, code, world);
     if (!out->flight)
         return;
     out->outcome = KILN__CLAIM_OWN;
@@ -160,7 +160,8 @@ int kiln__flight_give_up(kiln_context *context, kiln__flight *flight)
     return is_unwanted;
 }
 
-kiln__claim_result kiln__job_claim(kiln_context *context, kiln__call_chain *run,
+kiln__claim_result kiln__job_claim(kiln_context *context,
+                                   kiln__call_chain *chain,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
                                    const kiln_code *code, uint64_t world)
@@ -172,12 +173,13 @@ kiln__claim_result kiln__job_claim(kiln_context *context, kiln__call_chain *run,
     kiln__mutex_lock(&tiers->lock);
     job = job_get(tiers, signature, config);
     if (job)
-        claim(tiers, run, job, code, world, &result);
+        claim(tiers, chain, job, code, world, &result);
     kiln__mutex_unlock(&tiers->lock);
     return result;
 }
 
-kiln__flight *kiln__flight_private(kiln_context *context, kiln__call_chain *run,
+kiln__flight *kiln__flight_private(kiln_context *context,
+                                   kiln__call_chain *chain,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
                                    const kiln_code *code, uint64_t world)
@@ -189,7 +191,7 @@ kiln__flight *kiln__flight_private(kiln_context *context, kiln__call_chain *run,
     kiln__mutex_lock(&tiers->lock);
     job = job_get(tiers, signature, config);
     if (job)
-        flight = flight_for(tiers, run, job, code, world);
+        flight = flight_for(tiers, chain, job, code, world);
     kiln__mutex_unlock(&tiers->lock);
     return flight;
 }

@@ -25,12 +25,14 @@ typedef struct kiln__claim_result {
 /* Finds the kernel of (job, code), or its flight, or makes the caller its
    builder. `world` is the requested one. A flight protects its code instance,
    with callees and kernels, from collections. */
-kiln__claim_result kiln__job_claim(kiln_context *context, kiln__call_chain *run,
+kiln__claim_result kiln__job_claim(kiln_context *context,
+                                   kiln__call_chain *chain,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
                                    const kiln_code *code, uint64_t world);
 /* Makes a private flight, which nobody else sees. */
-kiln__flight *kiln__flight_private(kiln_context *context, kiln__call_chain *run,
+kiln__flight *kiln__flight_private(kiln_context *context,
+                                   kiln__call_chain *chain,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
                                    const kiln_code *code, uint64_t world);

@@ -138,7 +138,7 @@ void kiln__inference_goes_without(kiln_inference *inference,
 
     if (!kiln__status_is_final(lack->status))
         inference->passing = lack->status;
-    else if (inference->run->recursions != lack->recursions)
+    else if (inference->chain->recursions != lack->recursions)
         inference->passing = KILN_ERECURSION;
     if (code->lacks == KILN__LACKS_NOTHING)
         code->lacks = KILN__LACKS_SOMETHING;
@@ -172,7 +172,7 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
     kiln_status status;
 
     if (inference->level >= KILN__INFERENCE_DEPTH_MAX) {
-        inference->run->recursions++;
+        inference->chain->recursions++;
         return kiln__error_set(error, KILN_ECOMPILE,
                                "calls nest too deep to infer: %s",
                                inference->signature.function->name);
@@ -180,12 +180,12 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
     status = name_by_default(inference);
     if (status != KILN_OK)
         return kiln__error_no_memory(error);
-    inference->run->inference = inference;
+    inference->chain->inference = inference;
     kiln__libraries_close(inference->context);
     status = frontend->ops.infer(frontend->self, &inference->signature,
                                  inference->config, inference->world, inference,
                                  error);
-    inference->run->inference = inference->parent;
+    inference->chain->inference = inference->parent;
     status = kiln__callback_status(status, frontend, "infer", error);
     if (status == KILN_OK)
         status = check_lacks(inference, error);
@@ -308,13 +308,13 @@ static void end_flights(kiln_inference *inference, kiln_status status)
    calls around it. */
 static int fails_again(const kiln_inference *inference, kiln_status status)
 {
-    const kiln__call_chain *run = inference->run;
-    const int is_outermost = inference->level == 0 && run->stays == 1;
+    const kiln__call_chain *chain = inference->chain;
+    const int is_outermost = inference->level == 0 && chain->depth == 1;
 
     if (!kiln__status_is_final(status) ||
         inference->cycle_depth < inference->depth)
         return 0;
-    return is_outermost || run->recursions == inference->recursions;
+    return is_outermost || chain->recursions == inference->recursions;
 }
 
 static void remember_failure(const kiln_inference *inference,
@@ -379,18 +379,18 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
 
 /* `level` counts on across suspended chains; the other counters begin anew with
    each chain. */
-static void begin_inference(kiln_inference *inference, kiln__call_chain *run)
+static void begin_inference(kiln_inference *inference, kiln__call_chain *chain)
 {
     const kiln_inference *around =
-        run->inference ? run->inference : run->suspended;
+        chain->inference ? chain->inference : chain->suspended;
 
-    inference->run = run;
-    inference->parent = run->inference;
+    inference->chain = chain;
+    inference->parent = chain->inference;
     inference->around = around;
-    inference->sequence = ++run->inferred;
-    inference->recursions = run->recursions;
+    inference->sequence = ++chain->inferred;
+    inference->recursions = chain->recursions;
     inference->level = around ? around->level + 1 : 0;
-    inference->depth = run->inference ? run->inference->depth + 1 : 0;
+    inference->depth = chain->inference ? chain->inference->depth + 1 : 0;
     inference->cycle_depth = inference->depth;
 }
 
@@ -406,7 +406,7 @@ static kiln_status find_or_infer(kiln_inference *inference, kiln_code **out,
     return *out ? KILN_OK : infer(inference, out, error);
 }
 
-kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *run,
+kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *chain,
                               kiln__instance *instance,
                               const kiln__typed_request *request,
                               kiln__flight *flight, kiln_error **error)
@@ -424,7 +424,7 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *run,
     kiln_error *fault = NULL;
     kiln_status status;
 
-    begin_inference(&inference, run);
+    begin_inference(&inference, chain);
     *out = NULL;
     status = find_or_infer(&inference, out, request, &fault);
     if (status != KILN_OK) {

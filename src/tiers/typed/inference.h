@@ -11,7 +11,7 @@
 /* An inference under way: a frame of its thread's chain. */
 struct kiln_inference {
     kiln_context *context;
-    kiln__call_chain *run;
+    kiln__call_chain *chain;
     kiln_inference *parent;
     const kiln_inference *around; /* the parent, or the innermost frame of the
                                      chain around */
@@ -61,7 +61,7 @@ void kiln__inference_forget_since(kiln_inference *inference);
 /* Infers the instance or loads it from a store, and publishes it or parks it
    with the head of its cycle. Ends `flight` (NULL: private) in any case. A
    failure that the same request would meet again is remembered. */
-kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *run,
+kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *chain,
                               kiln__instance *instance,
                               const kiln__typed_request *request,
                               kiln__flight *flight, kiln_error **error);

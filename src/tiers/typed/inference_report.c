@@ -237,13 +237,14 @@ static kiln_status get_callee(const kiln_code **out, kiln_inference *inference,
     kiln_frontend *frontend = callee->function->frontend;
     const kiln__typed_request request = {callee, inference->config,
                                          inference->worlds,
-                                         inference->run->never_wait, 0};
-    kiln__lack lack = {inference->worlds, KILN_OK, inference->run->recursions};
+                                         inference->chain->never_wait, 0};
+    kiln__lack lack = {inference->worlds, KILN_OK,
+                       inference->chain->recursions};
     uint64_t world;
 
     lack.status = kiln__worlds_take(&world, inference->worlds, frontend, error);
     if (lack.status == KILN_OK)
-        lack.status = kiln__typed_get(out, inference->context, inference->run,
+        lack.status = kiln__typed_get(out, inference->context, inference->chain,
                                       &request, error);
     if (lack.status != KILN_OK)
         kiln__inference_goes_without(inference, &lack);

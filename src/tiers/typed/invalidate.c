@@ -245,9 +245,9 @@ kiln_status kiln__world_changed(const kiln__world_change *c,
     kiln_context *context = c->frontend->context;
     kiln__code_list askers = {0};
     kiln__code_list invalidated = {0};
-    kiln__call_scope stay;
+    kiln__call_scope scope;
     kiln_status status = kiln__call_scope_check_depth(
-        kiln__call_scope_enter(&stay, context), NULL);
+        kiln__call_scope_enter(&scope, context), NULL);
 
     if (status != KILN_OK)
         status = end_unasked(c, &invalidated);
@@ -267,7 +267,7 @@ kiln_status kiln__world_changed(const kiln__world_change *c,
     if (c->invalidated)
         c->invalidated(c->env);
     kiln__invalidated_report(context, &invalidated, report);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     kiln__array_dispose(&context->alloc, &askers);
     kiln__array_dispose(&context->alloc, &invalidated);
     return status;
@@ -308,14 +308,14 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
                                const uint64_t *subjects, size_t count,
                                kiln_change_report *report)
 {
-    kiln__call_scope stay;
+    kiln__call_scope scope;
     kiln_status status;
 
     if (!frontend || (count && !subjects))
         return KILN_EINVAL;
-    (void)kiln__call_scope_enter(&stay, frontend->context);
+    (void)kiln__call_scope_enter(&scope, frontend->context);
     status = tell_change(frontend, world, subjects, count, report);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     return status;
 }
 
@@ -323,18 +323,18 @@ kiln_status kiln_invalidate(const kiln_code *code, uint64_t maximum)
 {
     kiln__code_list invalidated = {0};
     kiln_context *context;
-    kiln__call_scope stay;
+    kiln__call_scope scope;
 
     if (!code)
         return KILN_EINVAL;
     context = code->context;
-    kiln__call_scope_enter(&stay, context);
+    kiln__call_scope_enter(&scope, context);
     kiln__mutex_lock(&context->tiers->lock);
     kiln__code_clip(context->tiers, (kiln_code *)(uintptr_t)code,
                     code->frontend, maximum, &invalidated);
     kiln__mutex_unlock(&context->tiers->lock);
     kiln__invalidated_report(context, &invalidated, NULL);
-    kiln__call_scope_leave(&stay);
+    kiln__call_scope_leave(&scope);
     kiln__array_dispose(&context->alloc, &invalidated);
     return KILN_OK;
 }

@@ -447,17 +447,17 @@ static kiln_status get_finished(const kiln_code **out,
     kiln_context *context = inference->context;
     const kiln__typed_request request = {signature, inference->config,
                                          inference->worlds,
-                                         inference->run->never_wait, 0};
+                                         inference->chain->never_wait, 0};
     kiln_frontend *frontend = signature->function->frontend;
     uint64_t world;
-    kiln__call_scope stay;
-    kiln__call_chain *run;
+    kiln__call_scope scope;
+    kiln__call_chain *chain;
     kiln_status status;
 
     KILN_TRY(kiln__worlds_take(&world, inference->worlds, frontend, NULL));
-    run = kiln__call_scope_enter(&stay, context);
-    status = kiln__typed_get(out, context, run, &request, NULL);
-    kiln__call_scope_leave(&stay);
+    chain = kiln__call_scope_enter(&scope, context);
+    status = kiln__typed_get(out, context, chain, &request, NULL);
+    kiln__call_scope_leave(&scope);
     return status;
 }
 
@@ -527,23 +527,23 @@ void kiln__inference_unload(kiln_inference *inference)
 static kiln_status load_from(kiln_inference *inference,
                              const kiln__stored *stored)
 {
-    const uint64_t recursions = inference->run->recursions;
+    const uint64_t recursions = inference->chain->recursions;
     loading l = {.inference = inference};
     int loaded;
 
     kiln__arena_init(&l.arena, &inference->context->alloc);
     kiln__reader_init(&l.reader, stored->entry.meta, stored->entry.meta_size);
     inference->is_loading = 1;
-    inference->run->inference = inference;
+    inference->chain->inference = inference;
     loaded = load_all(&l, &stored->entry);
-    inference->run->inference = inference->parent;
+    inference->chain->inference = inference->parent;
     inference->is_loading = 0;
     if (loaded) {
         inference->code->is_stored = 1;
         inference->code->is_packed = stored->is_packed != 0;
     } else {
         kiln__inference_unload(inference);
-        l.is_unsure |= inference->run->recursions != recursions;
+        l.is_unsure |= inference->chain->recursions != recursions;
         if (l.shortage == KILN_OK && !l.arena.failed && !l.is_unsure)
             kiln__stores_reject(inference->context, stored,
                                 l.is_stale ? KILN__FAULT_STALE

@@ -30,7 +30,7 @@
  * and looks again.
  */
 
-#define TURNS_MAX 4 /* turns of a request that definitions interrupt */
+#define ATTEMPTS_MAX 4 /* attempts of a request that definitions interrupt */
 
 typedef enum lookup {
     FOUND,
@@ -52,7 +52,7 @@ typedef struct lookup_result {
 } lookup_result;
 
 /* With the lock held. */
-static lookup look(struct kiln__tiers *tiers, kiln__call_chain *run,
+static lookup look(struct kiln__tiers *tiers, kiln__call_chain *chain,
                    const kiln__typed_request *request, lookup_result *out)
 {
     kiln__instance *instance = kiln__instance_get(tiers, request->signature,
@@ -77,13 +77,13 @@ static lookup look(struct kiln__tiers *tiers, kiln__call_chain *run,
         return FAILED;
     }
     if (instance->flights) {
-        if (request->never_wait || instance->flights->owner == run)
+        if (request->never_wait || instance->flights->owner == chain)
             return PRIVATE;
         out->flight = instance->flights;
         out->flight->references++;
         return WAIT;
     }
-    out->flight = kiln__flight_new(tiers, run, instance);
+    out->flight = kiln__flight_new(tiers, chain, instance);
     if (!out->flight)
         return NO_MEMORY;
     instance->flights = out->flight;
@@ -102,12 +102,12 @@ static void note_root(kiln_context *context, kiln_code *code,
 }
 
 static kiln_status infer_counted(kiln_code **out, kiln_context *context,
-                                 kiln__call_chain *run,
+                                 kiln__call_chain *chain,
                                  const lookup_result *found,
                                  const kiln__typed_request *request,
                                  kiln_error **error)
 {
-    kiln_status status = kiln__typed_infer(out, run, found->instance, request,
+    kiln_status status = kiln__typed_infer(out, chain, found->instance, request,
                                            found->flight, error);
 
     kiln__count_request(context, KILN_TIER_TYPED,
@@ -120,10 +120,10 @@ static kiln_status infer_counted(kiln_code **out, kiln_context *context,
 }
 
 /* KILN_OK: the caller must look again. KILN_ERECURSION: it must infer. */
-static kiln_status wait_for(kiln_context *context, kiln__call_chain *run,
+static kiln_status wait_for(kiln_context *context, kiln__call_chain *chain,
                             lookup_result *found, int *waited)
 {
-    kiln_status status = kiln__flight_wait(context, run, found->flight);
+    kiln_status status = kiln__flight_wait(context, chain, found->flight);
 
     if (status == KILN_OK)
         *waited = 1;
@@ -167,14 +167,14 @@ static kiln_status take_world(kiln_context *context,
 }
 
 kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
-                            kiln__call_chain *run,
+                            kiln__call_chain *chain,
                             const kiln__typed_request *request,
                             kiln_error **error)
 {
     struct kiln__tiers *tiers = context->tiers;
     int waited = 0;
 
-    if (kiln__call_scope_check_depth(run, error) != KILN_OK) {
+    if (kiln__call_scope_check_depth(chain, error) != KILN_OK) {
         kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_FAILED);
         return KILN_ERECURSION;
     }
@@ -185,7 +185,7 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
         lookup outcome;
 
         kiln__mutex_lock(&tiers->lock);
-        outcome = look(tiers, run, request, &found);
+        outcome = look(tiers, chain, request, &found);
         kiln__mutex_unlock(&tiers->lock);
         if (outcome == FOUND || outcome == FAILED || outcome == NO_MEMORY)
             return answer(out, context, &found, outcome, waited, error);
@@ -194,9 +194,9 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
             continue;
         }
         if (outcome == WAIT &&
-            wait_for(context, run, &found, &waited) == KILN_OK)
+            wait_for(context, chain, &found, &waited) == KILN_OK)
             continue;
-        status = infer_counted(&code, context, run, &found, request, error);
+        status = infer_counted(&code, context, chain, &found, request, error);
         if (status == KILN_OK)
             *out = code;
         return status;
@@ -228,14 +228,14 @@ static int is_of_worlds(const kiln_code *root, const kiln__worlds *worlds)
     return good;
 }
 
-static kiln_status get_whole(const kiln_code **out, kiln__call_chain *run,
+static kiln_status get_whole(const kiln_code **out, kiln__call_chain *chain,
                              const kiln__typed_request *request,
                              kiln_error **error)
 {
     kiln__worlds *worlds = request->worlds;
 
     KILN_TRY(
-        kiln__typed_get(out, request->config->context, run, request, error));
+        kiln__typed_get(out, request->config->context, chain, request, error));
     if (is_of_worlds(*out, worlds))
         return KILN_OK;
     worlds->is_torn = 1;
@@ -245,30 +245,30 @@ static kiln_status get_whole(const kiln_code **out, kiln__call_chain *run,
                            kiln_code_name(*out));
 }
 
-kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *run,
+kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *chain,
                               const kiln__typed_request *request,
                               uint64_t world, kiln_error **error)
 {
     kiln_frontend *frontend = request->signature->function->frontend;
-    /* Held until the next attempt holds its own worlds, because nobody else may
-       hold these. */
+    /* Held until the next attempt holds its worlds, because nobody else may
+       hold them. */
     kiln__worlds torn = {.alloc = &frontend->context->alloc};
 
-    for (int turn = 1;; turn++) {
-        kiln__lack lack = {request->worlds, KILN_OK, run->recursions};
+    for (int attempt = 1;; attempt++) {
+        kiln__lack lack = {request->worlds, KILN_OK, chain->recursions};
         kiln_error *fault = NULL;
         kiln_status status =
             kiln__worlds_begin(request->worlds, frontend, world, error);
 
         kiln__worlds_end(&torn);
         KILN_TRY(status);
-        status = get_whole(out, run, request, &fault);
+        status = get_whole(out, chain, request, &fault);
         if (status == KILN_OK)
             return KILN_OK;
         lack.status = status;
-        if (run->suspended)
-            kiln__inference_goes_without(run->suspended, &lack);
-        if (!request->worlds->is_torn || turn == TURNS_MAX) {
+        if (chain->suspended)
+            kiln__inference_goes_without(chain->suspended, &lack);
+        if (!request->worlds->is_torn || attempt == ATTEMPTS_MAX) {
             kiln__worlds_end(request->worlds);
             if (error)
                 *error = fault;
@@ -283,16 +283,16 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *run,
 
 /* A request whose worlds turned out inconsistent is restarted by the outer
    call. */
-kiln_status kiln__typed_around(const kiln_code **out, kiln__call_chain *run,
+kiln_status kiln__typed_around(const kiln_code **out, kiln__call_chain *chain,
                                const kiln__typed_request *request,
                                kiln_error **error)
 {
-    kiln__lack lack = {request->worlds, KILN_OK, run->recursions};
+    kiln__lack lack = {request->worlds, KILN_OK, chain->recursions};
 
     lack.status =
-        kiln__typed_get(out, request->config->context, run, request, error);
-    if (lack.status != KILN_OK && run->suspended)
-        kiln__inference_goes_without(run->suspended, &lack);
+        kiln__typed_get(out, request->config->context, chain, request, error);
+    if (lack.status != KILN_OK && chain->suspended)
+        kiln__inference_goes_without(chain->suspended, &lack);
     return lack.status;
 }
 

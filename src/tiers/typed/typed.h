@@ -20,16 +20,16 @@ typedef struct kiln__typed_request {
    function's own frontend, and lends the code instance. If a definition came
    between two questions, the request is restarted. On success the caller ends
    the worlds. */
-kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *run,
+kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *chain,
                               const kiln__typed_request *request,
                               uint64_t world, kiln_error **error);
 /* As kiln__typed_begin(), in those worlds, which the caller does not end. */
-kiln_status kiln__typed_around(const kiln_code **out, kiln__call_chain *run,
+kiln_status kiln__typed_around(const kiln_code **out, kiln__call_chain *chain,
                                const kiln__typed_request *request,
                                kiln_error **error);
 /* Lends the code instance, inferring it if need be. */
 kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
-                            kiln__call_chain *run,
+                            kiln__call_chain *chain,
                             const kiln__typed_request *request,
                             kiln_error **error);
 

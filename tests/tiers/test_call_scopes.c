@@ -1,4 +1,4 @@
-/* test_stays.c - callbacks that call back, and threads that need each other. */
+/* test_call_scopes.c - callbacks that call back, and threads that need each other. */
 /* LABELS: unit tiers thread host */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/toys.h"
@@ -44,7 +44,7 @@ static void a_callback_gets_a_finished_member_of_the_cycle_around_it(
     (void)toys_counts(t, KILN_TIER_TYPED);
 }
 
-/* Between the two stays lies one in another context. */
+/* Between the two call scopes lies one in another context. */
 static struct {
     kiln_context *context;
     const kiln_config *config;
