@@ -31,14 +31,14 @@
 #define EXCHANGE "kiln_codegen_exchange"
 
 struct kiln__codegen_library {
-    const kiln__codegen *table; /* set once, under door_lock */
+    const kiln__codegen *table; /* set once, under library_lock */
 };
 
-static kiln__mutex door_lock = KILN__MUTEX_INIT;
+static kiln__mutex library_lock = KILN__MUTEX_INIT;
 
 kiln_status kiln__codegen_library_new(kiln_context *context)
 {
-    static kiln__fork_guard guard = {.mutex = &door_lock};
+    static kiln__fork_guard guard = {.mutex = &library_lock};
     static kiln__fork_list list = {.guards = &guard}; /* of the process */
 
     KILN_TRY(kiln__fork_list_add(&list));
@@ -66,7 +66,7 @@ static kiln_status open_default(void **out, kiln_error **error)
     kiln_error *first = NULL;
     kiln_status status;
 
-    if (kiln__dynlib_folder(path, &door_lock) != KILN_OK)
+    if (kiln__dynlib_folder(path, &library_lock) != KILN_OK)
         return kiln__dynlib_open(out, LIBRARY, error);
     (void)strcat(path, "/" LIBRARY);
     status = kiln__dynlib_open(out, path, &first);
@@ -127,7 +127,7 @@ kiln_status kiln__codegen_library_library(const kiln_context *context,
         size = snprintf(out, PATH_MAX, "%s", context->codegen_path);
         return size > 0 && size < PATH_MAX ? KILN_OK : KILN_ENOTFOUND;
     }
-    KILN_TRY(kiln__dynlib_folder(out, &door_lock));
+    KILN_TRY(kiln__dynlib_folder(out, &library_lock));
     used = strlen(out);
     size = snprintf(out + used, PATH_MAX - used, "/" LIBRARY);
     return (size_t)size < PATH_MAX - used ? KILN_OK : KILN_ENOTFOUND;
@@ -176,15 +176,15 @@ kiln_status kiln__codegen_library_open(kiln_context *context,
                                        const kiln__codegen **out,
                                        kiln_error **error)
 {
-    struct kiln__codegen_library *door = context->codegen_library;
+    struct kiln__codegen_library *library = context->codegen_library;
     kiln_status status = KILN_OK;
 
-    kiln__mutex_lock(&door_lock);
-    if (!door->table)
-        status = open_table(&door->table, context, error);
-    kiln__mutex_unlock(&door_lock);
+    kiln__mutex_lock(&library_lock);
+    if (!library->table)
+        status = open_table(&library->table, context, error);
+    kiln__mutex_unlock(&library_lock);
     if (status == KILN_OK)
-        *out = door->table; /* it does not change any more */
+        *out = library->table; /* it does not change any more */
     return status;
 }
 
@@ -192,8 +192,8 @@ const kiln__codegen *kiln__codegen_library_peek(kiln_context *context)
 {
     const kiln__codegen *table;
 
-    kiln__mutex_lock(&door_lock);
+    kiln__mutex_lock(&library_lock);
     table = context->codegen_library->table;
-    kiln__mutex_unlock(&door_lock);
+    kiln__mutex_unlock(&library_lock);
     return table;
 }

@@ -148,14 +148,14 @@ static kiln_status say_ending(line *l, const kiln_context *context,
 }
 
 /* Only a process whose stream has ended may be ending by itself. */
-static void end_helper(kiln__worker_process *helper, kiln__transfer transfer,
+static void end_worker(kiln__worker_process *worker, kiln__transfer transfer,
                        kiln__worker_process_ending *ending)
 {
-    const kiln_context *context = helper->context;
+    const kiln_context *context = worker->context;
 
     *ending = (kiln__worker_process_ending){.status = -1};
     kiln__own_blocking_enter(context);
-    kiln__worker_process_end(helper,
+    kiln__worker_process_end(worker,
                              transfer == KILN__TRANSFER_ENDED ? ending : NULL);
     kiln__own_blocking_leave(context);
 }
@@ -239,10 +239,10 @@ static kiln_status take_answer(kiln_context *context,
 }
 
 /* Ends the process if the two sides do not fit together. */
-static kiln_status greet(kiln__worker_process *helper, const kiln__watch *watch,
+static kiln_status greet(kiln__worker_process *worker, const kiln__watch *watch,
                          kiln_error **error)
 {
-    kiln_context *context = helper->context;
+    kiln_context *context = worker->context;
     kiln__worker_process_ending ending;
     kiln__message answer = {0};
     kiln__transfer transfer;
@@ -254,19 +254,19 @@ static kiln_status greet(kiln__worker_process *helper, const kiln__watch *watch,
     if (put_hello(&hello, context) != KILN_OK)
         transfer = KILN__TRANSFER_NO_MEMORY;
     else
-        transfer = kiln__worker_process_send(helper, KILN__WIRE_HELLO,
+        transfer = kiln__worker_process_send(worker, KILN__WIRE_HELLO,
                                              hello.bytes, hello.size, watch);
     if (transfer == KILN__TRANSFER_DONE)
-        transfer = kiln__worker_process_receive(&answer, helper, watch);
+        transfer = kiln__worker_process_receive(&answer, worker, watch);
     kiln__encoder_dispose(&hello);
     if (transfer == KILN__TRANSFER_DONE) {
         status = take_answer(context, &answer, error);
         kiln__message_dispose(&answer, &context->alloc);
         if (status != KILN_OK)
-            kiln__worker_process_end(helper, NULL);
+            kiln__worker_process_end(worker, NULL);
         return status;
     }
-    end_helper(helper, transfer, &ending);
+    end_worker(worker, transfer, &ending);
     status = say_ending(&l, context, transfer, &ending);
     /* The process has seen no request yet, so its end is not a fault of the
        job. */
@@ -274,7 +274,7 @@ static kiln_status greet(kiln__worker_process *helper, const kiln__watch *watch,
                            "%s", l.text);
 }
 
-static kiln_status start_helper(kiln__worker_process **out,
+static kiln_status start_worker(kiln__worker_process **out,
                                 kiln_context *context, kiln_error **error)
 {
     char program[PATH_MAX];
@@ -296,14 +296,14 @@ static kiln_status start_helper(kiln__worker_process **out,
     return KILN_OK;
 }
 
-static kiln_status take_helper(kiln__worker_process **out,
+static kiln_status take_worker(kiln__worker_process **out,
                                kiln_context *context, const kiln__watch *watch,
                                kiln_error **error)
 {
     *out = kiln__worker_process_idle(context);
     if (*out)
         return KILN_OK;
-    KILN_TRY(start_helper(out, context, error));
+    KILN_TRY(start_worker(out, context, error));
     return greet(*out, watch, error);
 }
 
@@ -311,16 +311,16 @@ kiln_status kiln__process_try(kiln_context *context, int *is_started,
                               kiln_error **error)
 {
     const kiln__watch watch = watch_until(context);
-    kiln__worker_process *helper = kiln__worker_process_idle(context);
-    const int is_new = helper == NULL;
+    kiln__worker_process *worker = kiln__worker_process_idle(context);
+    const int is_new = worker == NULL;
 
     *is_started = 0;
     if (is_new)
-        KILN_TRY(start_helper(&helper, context, error));
+        KILN_TRY(start_worker(&worker, context, error));
     *is_started = 1;
     if (is_new)
-        KILN_TRY(greet(helper, &watch, error));
-    kiln__worker_process_give_back(helper);
+        KILN_TRY(greet(worker, &watch, error));
+    kiln__worker_process_give_back(worker);
     return KILN_OK;
 }
 
@@ -331,7 +331,7 @@ typedef struct call {
     const kiln__codegen_request *request;
     kiln__encoder sent; /* the request as bytes */
     kiln__watch watch;
-    kiln__worker_process *helper;
+    kiln__worker_process *worker;
     kiln__arena arena; /* holds one message */
     kiln_status status;
     int is_over;  /* whether finish() or fail() was called */
@@ -464,12 +464,12 @@ static kiln__transfer take_message(call *c, const kiln__message *message)
 static kiln__transfer converse(call *c)
 {
     kiln__transfer transfer = kiln__worker_process_send(
-        c->helper, KILN__WIRE_REQUEST, c->sent.bytes, c->sent.size, &c->watch);
+        c->worker, KILN__WIRE_REQUEST, c->sent.bytes, c->sent.size, &c->watch);
 
     while (transfer == KILN__TRANSFER_DONE && !c->is_over) {
         kiln__message message;
 
-        transfer = kiln__worker_process_receive(&message, c->helper, &c->watch);
+        transfer = kiln__worker_process_receive(&message, c->worker, &c->watch);
         if (transfer != KILN__TRANSFER_DONE)
             break;
         kiln__arena_init(&c->arena, &c->context->alloc);
@@ -488,10 +488,10 @@ static void run(call *c)
     line l = {.size = 0};
 
     if (transfer == KILN__TRANSFER_DONE && !c->is_spent) {
-        kiln__worker_process_give_back(c->helper);
+        kiln__worker_process_give_back(c->worker);
         return;
     }
-    end_helper(c->helper, transfer, &ending);
+    end_worker(c->worker, transfer, &ending);
     if (c->is_over)
         return;
     status = say_ending(&l, c->context, transfer, &ending);
@@ -523,7 +523,7 @@ kiln_status kiln__process_generate(kiln_context *context,
                                    "and a worker process takes at most %zu",
                                    c.sent.size, (size_t)KILN__WIRE_LARGEST);
     else
-        c.status = take_helper(&c.helper, context, &c.watch, &error);
+        c.status = take_worker(&c.worker, context, &c.watch, &error);
     if (c.status == KILN_OK)
         run(&c);
     else

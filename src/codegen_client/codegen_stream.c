@@ -34,16 +34,16 @@ static int patience(const kiln__watch *watch, uint64_t now)
     return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-static kiln__transfer wait_for(const kiln__worker_process *helper, short events,
+static kiln__transfer wait_for(const kiln__worker_process *worker, short events,
                                const kiln__watch *watch)
 {
-    struct pollfd stream = {.fd = helper->stream.number, .events = events};
+    struct pollfd stream = {.fd = worker->stream.number, .events = events};
 
     for (;;) {
         const uint64_t now = kiln__clock_ns();
         int ready;
 
-        if (helper->stream.number < 0)
+        if (worker->stream.number < 0)
             return KILN__TRANSFER_ENDED;
         if (watch->is_canceled && watch->is_canceled(watch->env))
             return KILN__TRANSFER_CANCELED;
@@ -59,16 +59,16 @@ static kiln__transfer wait_for(const kiln__worker_process *helper, short events,
 }
 
 /* Decides what to do after a call that stopped before the end. */
-static kiln__transfer after(int reason, const kiln__worker_process *helper,
+static kiln__transfer after(int reason, const kiln__worker_process *worker,
                             short events, const kiln__watch *watch)
 {
-    return reason == EAGAIN ? wait_for(helper, events, watch)
+    return reason == EAGAIN ? wait_for(worker, events, watch)
                             : KILN__TRANSFER_ENDED;
 }
 
 /* ---- sending ---- */
 
-static kiln__transfer send_all(const kiln__worker_process *helper,
+static kiln__transfer send_all(const kiln__worker_process *worker,
                                const void *bytes, size_t size,
                                const kiln__watch *watch)
 {
@@ -76,16 +76,16 @@ static kiln__transfer send_all(const kiln__worker_process *helper,
     size_t done = 0;
 
     while (done < size && result == KILN__TRANSFER_DONE) {
-        const int reason = kiln__io_send(helper->stream.number, bytes, size,
+        const int reason = kiln__io_send(worker->stream.number, bytes, size,
                                          MSG_DONTWAIT, &done);
 
         if (reason != 0)
-            result = after(reason, helper, POLLOUT, watch);
+            result = after(reason, worker, POLLOUT, watch);
     }
     return result;
 }
 
-kiln__transfer kiln__worker_process_send(const kiln__worker_process *helper,
+kiln__transfer kiln__worker_process_send(const kiln__worker_process *worker,
                                          int kind, const void *bytes,
                                          size_t size, const kiln__watch *watch)
 {
@@ -93,17 +93,17 @@ kiln__transfer kiln__worker_process_send(const kiln__worker_process *helper,
     kiln__transfer result;
 
     kiln__wire_put_head(head, kind, size);
-    kiln__own_blocking_enter(helper->context);
-    result = send_all(helper, head, sizeof head, watch);
+    kiln__own_blocking_enter(worker->context);
+    result = send_all(worker, head, sizeof head, watch);
     if (result == KILN__TRANSFER_DONE)
-        result = send_all(helper, bytes, size, watch);
-    kiln__own_blocking_leave(helper->context);
+        result = send_all(worker, bytes, size, watch);
+    kiln__own_blocking_leave(worker->context);
     return result;
 }
 
 /* ---- receiving ---- */
 
-static kiln__transfer receive_all(const kiln__worker_process *helper,
+static kiln__transfer receive_all(const kiln__worker_process *worker,
                                   void *bytes, size_t size,
                                   const kiln__watch *watch)
 {
@@ -111,45 +111,45 @@ static kiln__transfer receive_all(const kiln__worker_process *helper,
     size_t done = 0;
 
     while (done < size && result == KILN__TRANSFER_DONE) {
-        const int reason = kiln__io_receive(helper->stream.number, bytes, size,
+        const int reason = kiln__io_receive(worker->stream.number, bytes, size,
                                             MSG_DONTWAIT, &done);
 
         if (reason != 0)
-            result = after(reason, helper, POLLIN, watch);
+            result = after(reason, worker, POLLIN, watch);
     }
     return result;
 }
 
 static kiln__transfer receive(kiln__message *out,
-                              const kiln__worker_process *helper,
+                              const kiln__worker_process *worker,
                               const kiln__watch *watch)
 {
     unsigned char head[KILN__WIRE_HEAD_SIZE];
-    kiln__transfer result = receive_all(helper, head, sizeof head, watch);
+    kiln__transfer result = receive_all(worker, head, sizeof head, watch);
 
     if (result != KILN__TRANSFER_DONE)
         return result;
     out->kind = kiln__wire_get_head(head, &out->size);
     if (!out->kind)
         return KILN__TRANSFER_NONSENSE;
-    out->bytes = kiln__allocate(&helper->context->alloc, out->size + 1);
+    out->bytes = kiln__allocate(&worker->context->alloc, out->size + 1);
     if (!out->bytes)
         return KILN__TRANSFER_NO_MEMORY;
-    return receive_all(helper, out->bytes, out->size, watch);
+    return receive_all(worker, out->bytes, out->size, watch);
 }
 
 kiln__transfer kiln__worker_process_receive(kiln__message *out,
-                                            const kiln__worker_process *helper,
+                                            const kiln__worker_process *worker,
                                             const kiln__watch *watch)
 {
     kiln__transfer result;
 
     *out = (kiln__message){0};
-    kiln__own_blocking_enter(helper->context);
-    result = receive(out, helper, watch);
-    kiln__own_blocking_leave(helper->context);
+    kiln__own_blocking_enter(worker->context);
+    result = receive(out, worker, watch);
+    kiln__own_blocking_leave(worker->context);
     if (result != KILN__TRANSFER_DONE)
-        kiln__message_dispose(out, &helper->context->alloc);
+        kiln__message_dispose(out, &worker->context->alloc);
     return result;
 }
 

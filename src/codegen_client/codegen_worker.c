@@ -50,72 +50,72 @@ static _Thread_local kiln__worker_process *current; /* the process that this
 
 /* ---- the pool ---- */
 
-static void close_ends(kiln__worker_process *helper)
+static void close_ends(kiln__worker_process *worker)
 {
-    kiln__process_dispose(&helper->process);
-    kiln__kept_close(&helper->stream);
-    kiln__kept_close(&helper->words);
+    kiln__process_dispose(&worker->process);
+    kiln__kept_close(&worker->stream);
+    kiln__kept_close(&worker->words);
 }
 
-static void helper_free(kiln__worker_process *helper)
+static void worker_free(kiln__worker_process *worker)
 {
-    close_ends(helper);
-    kiln__deallocate(&helper->context->alloc, helper, sizeof *helper);
+    close_ends(worker);
+    kiln__deallocate(&worker->context->alloc, worker, sizeof *worker);
 }
 
 /* The child has none of the parent's worker processes. If the forking thread
    was using one, it lets go of it when it finds the stream closed. */
 static void forget_workers_after_fork(void *env)
 {
-    struct kiln__worker_processes *helpers = env;
+    struct kiln__worker_processes *workers = env;
     kiln__worker_process *next;
 
-    for (kiln__worker_process *h = helpers->list; h; h = next) {
-        next = h->next;
-        close_ends(h);
-        h->is_running = 0;
-        h->folder[0] = '\0';
-        if (h != current)
-            helper_free(h);
+    for (kiln__worker_process *w = workers->list; w; w = next) {
+        next = w->next;
+        close_ends(w);
+        w->is_running = 0;
+        w->folder[0] = '\0';
+        if (w != current)
+            worker_free(w);
     }
-    helpers->list = NULL;
-    if (current && current->context == helpers->context) {
+    workers->list = NULL;
+    if (current && current->context == workers->context) {
         current->next = NULL;
-        helpers->list = current;
+        workers->list = current;
     }
 }
 
 kiln_status kiln__worker_processes_new(kiln_context *context)
 {
-    struct kiln__worker_processes *helpers =
-        kiln__allocate(&context->alloc, sizeof *helpers);
+    struct kiln__worker_processes *workers =
+        kiln__allocate(&context->alloc, sizeof *workers);
 
-    if (!helpers)
+    if (!workers)
         return KILN_ENOMEM;
-    if (kiln__mutex_init(&helpers->lock) != KILN_OK) {
-        kiln__deallocate(&context->alloc, helpers, sizeof *helpers);
+    if (kiln__mutex_init(&workers->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, workers, sizeof *workers);
         return KILN_ENOMEM;
     }
-    helpers->context = context;
-    helpers->guard = (kiln__fork_guard){.mutex = &helpers->lock,
+    workers->context = context;
+    workers->guard = (kiln__fork_guard){.mutex = &workers->lock,
                                         .child = forget_workers_after_fork,
-                                        .env = helpers};
-    kiln__fork_add(&context->fork, &helpers->guard);
-    context->worker_processes = helpers;
+                                        .env = workers};
+    kiln__fork_add(&context->fork, &workers->guard);
+    context->worker_processes = workers;
     return KILN_OK;
 }
 
 void kiln__worker_processes_free(kiln_context *context)
 {
-    struct kiln__worker_processes *helpers = context->worker_processes;
+    struct kiln__worker_processes *workers = context->worker_processes;
 
-    if (!helpers)
+    if (!workers)
         return;
-    while (helpers->list)
-        kiln__worker_process_end(helpers->list, NULL);
-    kiln__fork_remove(&context->fork, &helpers->guard);
-    kiln__mutex_dispose(&helpers->lock);
-    kiln__deallocate(&context->alloc, helpers, sizeof *helpers);
+    while (workers->list)
+        kiln__worker_process_end(workers->list, NULL);
+    kiln__fork_remove(&context->fork, &workers->guard);
+    kiln__mutex_dispose(&workers->lock);
+    kiln__deallocate(&context->alloc, workers, sizeof *workers);
     context->worker_processes = NULL;
 }
 
@@ -138,19 +138,19 @@ kiln_status kiln__worker_processes_program(const kiln_context *context,
 
 /* ---- taking and giving back ---- */
 
-static int is_alive(const kiln__worker_process *helper)
+static int is_alive(const kiln__worker_process *worker)
 {
-    struct pollfd end = {.fd = helper->stream.number, .events = POLLIN};
+    struct pollfd end = {.fd = worker->stream.number, .events = POLLIN};
 
     /* An idle process sends nothing: any event is its end. */
-    return kiln__kept_is_ours(&helper->stream) &&
-           kiln__kept_is_ours(&helper->words) && poll(&end, 1, 0) == 0;
+    return kiln__kept_is_ours(&worker->stream) &&
+           kiln__kept_is_ours(&worker->words) && poll(&end, 1, 0) == 0;
 }
 
 /* With the lock held. */
-static kiln__worker_process *find_idle(struct kiln__worker_processes *helpers)
+static kiln__worker_process *find_idle(struct kiln__worker_processes *workers)
 {
-    kiln__worker_process *found = helpers->list;
+    kiln__worker_process *found = workers->list;
 
     while (found && found->is_used)
         found = found->next;
@@ -161,13 +161,13 @@ static kiln__worker_process *find_idle(struct kiln__worker_processes *helpers)
 
 kiln__worker_process *kiln__worker_process_idle(kiln_context *context)
 {
-    struct kiln__worker_processes *helpers = context->worker_processes;
+    struct kiln__worker_processes *workers = context->worker_processes;
     kiln__worker_process *found;
 
     for (;;) {
-        kiln__mutex_lock(&helpers->lock);
-        found = find_idle(helpers);
-        kiln__mutex_unlock(&helpers->lock);
+        kiln__mutex_lock(&workers->lock);
+        found = find_idle(workers);
+        kiln__mutex_unlock(&workers->lock);
         if (!found)
             return NULL;
         if (is_alive(found))
@@ -179,27 +179,27 @@ kiln__worker_process *kiln__worker_process_idle(kiln_context *context)
 }
 
 /* Reads and drops what it printed, because the job succeeded. */
-static void drain(const kiln__worker_process *helper)
+static void drain(const kiln__worker_process *worker)
 {
     char unread[4096];
 
-    while (read(helper->words.number, unread, sizeof unread) > 0)
+    while (read(worker->words.number, unread, sizeof unread) > 0)
         continue;
 }
 
-void kiln__worker_process_give_back(kiln__worker_process *helper)
+void kiln__worker_process_give_back(kiln__worker_process *worker)
 {
-    struct kiln__worker_processes *helpers = helper->context->worker_processes;
+    struct kiln__worker_processes *workers = worker->context->worker_processes;
 
-    if (helper->stream.number < 0) {
-        kiln__worker_process_end(helper, NULL);
+    if (worker->stream.number < 0) {
+        kiln__worker_process_end(worker, NULL);
         return;
     }
-    drain(helper);
+    drain(worker);
     current = NULL;
-    kiln__mutex_lock(&helpers->lock);
-    helper->is_used = 0;
-    kiln__mutex_unlock(&helpers->lock);
+    kiln__mutex_lock(&workers->lock);
+    worker->is_used = 0;
+    kiln__mutex_unlock(&workers->lock);
 }
 
 /* ---- starting ---- */
@@ -250,11 +250,11 @@ static int open_ends(ends *e)
 }
 
 /* With the lock held. Returns 0 or an errno. */
-static int start(kiln__worker_process *helper, const char *program)
+static int start(kiln__worker_process *worker, const char *program)
 {
     char *const arguments[] = {(char *)(uintptr_t)program,
                                (char *)(uintptr_t) "--serve",
-                               helper->folder[0] ? helper->folder : NULL, NULL};
+                               worker->folder[0] ? worker->folder : NULL, NULL};
     ends e;
     int reason = open_ends(&e);
     const int files[] = {e.words[1], e.words[1], e.stream[1]};
@@ -262,16 +262,16 @@ static int start(kiln__worker_process *helper, const char *program)
     if (reason != 0)
         return reason;
     reason = kiln__process_start(
-        &helper->process, &(kiln__program){program, arguments, files, 3, 1});
+        &worker->process, &(kiln__program){program, arguments, files, 3, 1});
     (void)close(e.stream[1]);
     (void)close(e.words[1]);
-    helper->stream = kiln__kept_of(e.stream[0]);
-    helper->words = kiln__kept_of(e.words[0]);
+    worker->stream = kiln__kept_of(e.stream[0]);
+    worker->words = kiln__kept_of(e.words[0]);
     if (reason != 0)
         return reason;
-    helper->is_running = 1;
-    if (helper->process.file.number >= 0)
-        (void)lift(&helper->process.file.number);
+    worker->is_running = 1;
+    if (worker->process.file.number >= 0)
+        (void)lift(&worker->process.file.number);
     return 0;
 }
 
@@ -279,53 +279,53 @@ kiln_status kiln__worker_process_start(kiln__worker_process **out,
                                        kiln_context *context,
                                        const char *program, int *reason)
 {
-    struct kiln__worker_processes *helpers = context->worker_processes;
-    kiln__worker_process *helper =
-        kiln__allocate(&context->alloc, sizeof *helper);
+    struct kiln__worker_processes *workers = context->worker_processes;
+    kiln__worker_process *worker =
+        kiln__allocate(&context->alloc, sizeof *worker);
 
-    if (!helper)
+    if (!worker)
         return KILN_ENOMEM;
-    *helper = (kiln__worker_process){.context = context,
+    *worker = (kiln__worker_process){.context = context,
                                      .process = KILN__PROCESS_NONE,
                                      .stream = KILN__KEPT_NONE,
                                      .words = KILN__KEPT_NONE,
                                      .is_used = 1};
-    (void)kiln__temporary_new(helper->folder, sizeof helper->folder,
+    (void)kiln__temporary_new(worker->folder, sizeof worker->folder,
                               "kiln-codegen");
-    kiln__mutex_lock(&helpers->lock);
-    *reason = start(helper, program);
+    kiln__mutex_lock(&workers->lock);
+    *reason = start(worker, program);
     if (*reason == 0) {
-        helper->next = helpers->list;
-        helpers->list = helper;
+        worker->next = workers->list;
+        workers->list = worker;
     }
-    kiln__mutex_unlock(&helpers->lock);
+    kiln__mutex_unlock(&workers->lock);
     if (*reason != 0) {
-        kiln__temporary_remove(helper->folder);
-        helper_free(helper);
+        kiln__temporary_remove(worker->folder);
+        worker_free(worker);
         return *reason == ENOMEM ? KILN_ENOMEM : KILN_EIO;
     }
-    current = helper;
-    *out = helper;
+    current = worker;
+    *out = worker;
     return KILN_OK;
 }
 
 /* ---- ending ---- */
 
-static kiln__process_end wait_for_own_end(const kiln__worker_process *helper,
+static kiln__process_end wait_for_own_end(const kiln__worker_process *worker,
                                           siginfo_t *info)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
     kiln__process_end found =
-        kiln__process_wait(&helper->process, info, WNOHANG | WNOWAIT);
+        kiln__process_wait(&worker->process, info, WNOHANG | WNOWAIT);
 
     for (int ms = 0; ms < OWN_END_MS && found == KILN__PROCESS_RUNS; ms++) {
         (void)nanosleep(&moment, NULL);
-        found = kiln__process_wait(&helper->process, info, WNOHANG | WNOWAIT);
+        found = kiln__process_wait(&worker->process, info, WNOHANG | WNOWAIT);
     }
     return found;
 }
 
-static void read_words(const kiln__worker_process *helper,
+static void read_words(const kiln__worker_process *worker,
                        kiln__worker_process_ending *ending)
 {
     size_t size = 0;
@@ -333,7 +333,7 @@ static void read_words(const kiln__worker_process *helper,
 
     do {
         size += (size_t)got;
-        got = read(helper->words.number, ending->words + size,
+        got = read(worker->words.number, ending->words + size,
                    sizeof ending->words - 1 - size);
     } while (got > 0);
     ending->words[size] = '\0';
@@ -349,45 +349,45 @@ static void tell(kiln__worker_process_ending *ending, const siginfo_t *info)
 
 /* Ends the process with all processes that it started, such as a linker, even
    if it has ended by itself. */
-static void end_process(const kiln__worker_process *helper,
+static void end_process(const kiln__worker_process *worker,
                         kiln__worker_process_ending *ending)
 {
     siginfo_t info;
 
-    if (ending && wait_for_own_end(helper, &info) == KILN__PROCESS_ENDED)
+    if (ending && wait_for_own_end(worker, &info) == KILN__PROCESS_ENDED)
         tell(ending, &info);
-    kiln__process_kill(&helper->process);
-    (void)kiln__process_wait(&helper->process, &info, 0);
+    kiln__process_kill(&worker->process);
+    (void)kiln__process_wait(&worker->process, &info, 0);
 }
 
-static void unlist(struct kiln__worker_processes *helpers,
+static void unlist(struct kiln__worker_processes *workers,
                    const kiln__worker_process *gone)
 {
     kiln__worker_process **at;
 
-    kiln__mutex_lock(&helpers->lock);
-    at = &helpers->list;
+    kiln__mutex_lock(&workers->lock);
+    at = &workers->list;
     while (*at && *at != gone)
         at = &(*at)->next;
     if (*at)
         *at = gone->next;
-    kiln__mutex_unlock(&helpers->lock);
+    kiln__mutex_unlock(&workers->lock);
 }
 
-void kiln__worker_process_end(kiln__worker_process *helper,
+void kiln__worker_process_end(kiln__worker_process *worker,
                               kiln__worker_process_ending *ending)
 {
     if (ending)
         *ending = (kiln__worker_process_ending){.status = -1};
-    if (helper->is_running)
-        end_process(helper, ending);
-    kiln__temporary_remove(helper->folder);
-    if (ending && kiln__kept_is_ours(&helper->words))
-        read_words(helper, ending);
-    unlist(helper->context->worker_processes, helper);
-    if (current == helper)
+    if (worker->is_running)
+        end_process(worker, ending);
+    kiln__temporary_remove(worker->folder);
+    if (ending && kiln__kept_is_ours(&worker->words))
+        read_words(worker, ending);
+    unlist(worker->context->worker_processes, worker);
+    if (current == worker)
         current = NULL;
-    helper_free(helper);
+    worker_free(worker);
 }
 
 /* ---- builds that worker processes report ---- */
@@ -395,25 +395,25 @@ void kiln__worker_process_end(kiln__worker_process *helper,
 void kiln__worker_processes_note_tools(kiln_context *context,
                                        const kiln__builds_loaded *tools)
 {
-    struct kiln__worker_processes *helpers = context->worker_processes;
+    struct kiln__worker_processes *workers = context->worker_processes;
 
-    kiln__mutex_lock(&helpers->lock);
-    if (!helpers->knows_tools)
-        helpers->tools = *tools;
-    helpers->knows_tools = 1;
-    kiln__mutex_unlock(&helpers->lock);
+    kiln__mutex_lock(&workers->lock);
+    if (!workers->knows_tools)
+        workers->tools = *tools;
+    workers->knows_tools = 1;
+    kiln__mutex_unlock(&workers->lock);
 }
 
 int kiln__worker_processes_tools(kiln_context *context,
                                  kiln__builds_loaded *out)
 {
-    struct kiln__worker_processes *helpers = context->worker_processes;
+    struct kiln__worker_processes *workers = context->worker_processes;
     int known;
 
-    kiln__mutex_lock(&helpers->lock);
-    known = helpers->knows_tools;
+    kiln__mutex_lock(&workers->lock);
+    known = workers->knows_tools;
     if (known)
-        *out = helpers->tools;
-    kiln__mutex_unlock(&helpers->lock);
+        *out = workers->tools;
+    kiln__mutex_unlock(&workers->lock);
     return known;
 }

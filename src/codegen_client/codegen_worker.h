@@ -41,7 +41,7 @@ kiln__worker_process *kiln__worker_process_idle(kiln_context *context);
 kiln_status kiln__worker_process_start(kiln__worker_process **out,
                                        kiln_context *context,
                                        const char *program, int *reason);
-void kiln__worker_process_give_back(kiln__worker_process *helper);
+void kiln__worker_process_give_back(kiln__worker_process *worker);
 
 /* How a worker process ended. */
 typedef struct kiln__worker_process_ending {
@@ -53,7 +53,7 @@ typedef struct kiln__worker_process_ending {
 /* Ends the process unless it has ended; reads its output; frees it. `ending`,
    which may be NULL, describes an end that it caused itself; the function waits
    for that for a moment. */
-void kiln__worker_process_end(kiln__worker_process *helper,
+void kiln__worker_process_end(kiln__worker_process *worker,
                               kiln__worker_process_ending *ending);
 
 /* The builds of the libraries that worker processes opened. */
@@ -86,12 +86,12 @@ typedef struct kiln__message {
     size_t size;
 } kiln__message;
 
-kiln__transfer kiln__worker_process_send(const kiln__worker_process *helper,
+kiln__transfer kiln__worker_process_send(const kiln__worker_process *worker,
                                          int kind, const void *bytes,
                                          size_t size, const kiln__watch *watch);
 /* The message's memory is the context's; dispose of it. */
 kiln__transfer kiln__worker_process_receive(kiln__message *out,
-                                            const kiln__worker_process *helper,
+                                            const kiln__worker_process *worker,
                                             const kiln__watch *watch);
 void kiln__message_dispose(kiln__message *message, const kiln_alloc *alloc);
 

@@ -65,7 +65,7 @@ static void job_start(struct batch *batch, kiln__call_chain *chain,
         job_ended(batch, index, status);
 }
 
-static void take_in(struct batch *batch, size_t limit)
+static void collect_results(struct batch *batch, size_t limit)
 {
     for (size_t i = 0; i < limit; i++) {
         kiln_batch_job *job = &batch->jobs[i];
@@ -103,14 +103,14 @@ static void compile_all(struct batch *batch)
 
     for (size_t i = 0; i < batch->count; i++) {
         job_start(batch, chain, i);
-        take_in(batch, i + 1);
+        collect_results(batch, i + 1);
     }
     while (batch->done < batch->count) {
         size_t closing;
 
         if (kiln__flight_wait_any(&closing, batch->context, chain,
                                   batch->flights, batch->count) == KILN_OK)
-            take_in(batch, batch->count);
+            collect_results(batch, batch->count);
         else
             unknot(batch, chain, closing);
     }

@@ -187,35 +187,36 @@ static kiln_status list_all(delta *d, int binaries)
 /* ---- giving ---- */
 
 /* Gives the entry. One that cannot be saved for another process is left out. */
-static kiln_status give(kiln__entry_writer *draft, kiln_status made,
+static kiln_status give(kiln__entry_writer *writer, kiln_status made,
                         const kiln__delta_taker *taker)
 {
     kiln_status status = made;
 
     if (made == KILN_OK)
-        status = taker->take(taker->env, &draft->entry);
-    kiln__entry_writer_dispose(draft);
+        status = taker->take(taker->env, &writer->entry);
+    kiln__entry_writer_dispose(writer);
     return status == KILN_ENOTFOUND ? KILN_OK : status;
 }
 
 static kiln_status give_code(const kiln_code *code,
                              const kiln__delta_taker *taker)
 {
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
     uint64_t world;
 
-    KILN_TRY(give(&draft, kiln__entry_writer_code(&draft, code), taker));
+    KILN_TRY(give(&writer, kiln__entry_writer_code(&writer, code), taker));
     if (!code->is_root ||
         kiln__world_now(&world, code->frontend, NULL) != KILN_OK)
         return KILN_OK;
-    return give(&draft, kiln__entry_writer_record(&draft, code, world), taker);
+    return give(&writer, kiln__entry_writer_record(&writer, code, world),
+                taker);
 }
 
-static kiln_status give_attached(void *env, const kiln__entry_writer *draft)
+static kiln_status give_attached(void *env, const kiln__entry_writer *writer)
 {
     const kiln__delta_taker *taker = env;
 
-    return taker->take(taker->env, &draft->entry);
+    return taker->take(taker->env, &writer->entry);
 }
 
 static kiln_status give_attachments(const delta *d,
@@ -235,19 +236,19 @@ static kiln_status give_attachments(const delta *d,
 static kiln_status give_all(const delta *d, const kiln__delta_taker *taker)
 {
     const kiln_alloc *alloc = &d->context->alloc;
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     for (size_t i = 0; i < d->codes.count; i++)
         KILN_TRY(give_code(d->codes.items[i], taker));
     for (size_t i = 0; i < d->runtime.count; i++)
-        KILN_TRY(give(
-            &draft,
-            kiln__entry_writer_runtime(&draft, d->context, d->runtime.items[i]),
-            taker));
+        KILN_TRY(give(&writer,
+                      kiln__entry_writer_runtime(&writer, d->context,
+                                                 d->runtime.items[i]),
+                      taker));
     for (size_t i = 0; i < d->artifacts.count; i++)
         if (d->artifacts.items[i]->relocation != KILN_RELOCATION_SESSION)
-            KILN_TRY(give(&draft,
-                          kiln__entry_writer_artifact(&draft, alloc,
+            KILN_TRY(give(&writer,
+                          kiln__entry_writer_artifact(&writer, alloc,
                                                       d->artifacts.items[i]),
                           taker));
     return give_attachments(d, taker);

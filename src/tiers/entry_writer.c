@@ -15,24 +15,24 @@
  * has: an entry that differs is reported in the log and rejected.
  */
 
-void kiln__entry_writer_init(kiln__entry_writer *draft, const kiln_alloc *alloc,
-                             int32_t kind)
+void kiln__entry_writer_init(kiln__entry_writer *writer,
+                             const kiln_alloc *alloc, int32_t kind)
 {
-    *draft = (kiln__entry_writer){.entry = {.kind = kind}};
-    kiln__encoder_init(&draft->key, alloc);
-    kiln__encoder_init(&draft->meta, alloc);
+    *writer = (kiln__entry_writer){.entry = {.kind = kind}};
+    kiln__encoder_init(&writer->key, alloc);
+    kiln__encoder_init(&writer->meta, alloc);
 }
 
-kiln_status kiln__entry_writer_finish(kiln__entry_writer *draft,
+kiln_status kiln__entry_writer_finish(kiln__entry_writer *writer,
                                       const kiln_key *key)
 {
-    if (draft->key.failed || draft->meta.failed)
+    if (writer->key.failed || writer->meta.failed)
         return KILN_ENOMEM;
-    draft->entry.key = key ? *key
-                           : (kiln_key){kiln__encoder_digest(&draft->key),
-                                        draft->key.bytes, draft->key.size};
-    draft->entry.meta = draft->meta.bytes;
-    draft->entry.meta_size = draft->meta.size;
+    writer->entry.key = key ? *key
+                            : (kiln_key){kiln__encoder_digest(&writer->key),
+                                         writer->key.bytes, writer->key.size};
+    writer->entry.meta = writer->meta.bytes;
+    writer->entry.meta_size = writer->meta.size;
     return KILN_OK;
 }
 
@@ -89,17 +89,17 @@ static void verify(kiln_context *context, const kiln__entry *made)
 }
 
 void kiln__entry_writer_put(kiln_context *context,
-                            const kiln__entry_writer *draft)
+                            const kiln__entry_writer *writer)
 {
     if (kiln__stores_mode(context) == KILN__CACHE_VERIFY)
-        verify(context, &draft->entry);
-    kiln__stores_put(context, &draft->entry, 0);
+        verify(context, &writer->entry);
+    kiln__stores_put(context, &writer->entry, 0);
 }
 
-void kiln__entry_writer_dispose(kiln__entry_writer *draft)
+void kiln__entry_writer_dispose(kiln__entry_writer *writer)
 {
-    kiln__encoder_dispose(&draft->key);
-    kiln__encoder_dispose(&draft->meta);
+    kiln__encoder_dispose(&writer->key);
+    kiln__encoder_dispose(&writer->meta);
 }
 
 void kiln__query_encode(kiln__encoder *out, const kiln_query *query)

@@ -15,16 +15,16 @@ typedef struct kiln__entry_writer {
     kiln__encoder meta;
 } kiln__entry_writer;
 
-void kiln__entry_writer_init(kiln__entry_writer *draft, const kiln_alloc *alloc,
-                             int32_t kind);
-/* Completes the entry with key and meta; `key` NULL: the key that `draft->key`
+void kiln__entry_writer_init(kiln__entry_writer *writer,
+                             const kiln_alloc *alloc, int32_t kind);
+/* Completes the entry with key and meta; `key` NULL: the key that `writer->key`
    encodes. */
-kiln_status kiln__entry_writer_finish(kiln__entry_writer *draft,
+kiln_status kiln__entry_writer_finish(kiln__entry_writer *writer,
                                       const kiln_key *key);
 /* Puts the entry into the stores, according to the mode. */
 void kiln__entry_writer_put(kiln_context *context,
-                            const kiln__entry_writer *draft);
-void kiln__entry_writer_dispose(kiln__entry_writer *draft);
+                            const kiln__entry_writer *writer);
+void kiln__entry_writer_dispose(kiln__entry_writer *writer);
 /* The encoding of a query in every meta. A query that is read points into the
    meta; an empty one fails. */
 void kiln__query_encode(kiln__encoder *out, const kiln_query *query);

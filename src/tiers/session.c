@@ -24,19 +24,19 @@
 void kiln__session_note(kiln_context *context, const kiln_artifact *artifact,
                         const char *reason)
 {
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     if (!reason || !kiln__stores_write(context, KILN__ENTRY_SESSION))
         return;
-    kiln__entry_writer_init(&draft, &context->alloc, KILN__ENTRY_SESSION);
-    kiln__encode_u64(&draft.meta, KILN__META_SESSION);
-    kiln__encode_text(&draft.meta, artifact->target);
-    kiln__encode_text(&draft.meta, artifact->kernels[0].method);
-    kiln__encode_text(&draft.meta, reason);
-    if (kiln__key_session(&draft.key, artifact->key) == KILN_OK &&
-        kiln__entry_writer_finish(&draft, NULL) == KILN_OK)
-        kiln__stores_put(context, &draft.entry, 0);
-    kiln__entry_writer_dispose(&draft);
+    kiln__entry_writer_init(&writer, &context->alloc, KILN__ENTRY_SESSION);
+    kiln__encode_u64(&writer.meta, KILN__META_SESSION);
+    kiln__encode_text(&writer.meta, artifact->target);
+    kiln__encode_text(&writer.meta, artifact->kernels[0].method);
+    kiln__encode_text(&writer.meta, reason);
+    if (kiln__key_session(&writer.key, artifact->key) == KILN_OK &&
+        kiln__entry_writer_finish(&writer, NULL) == KILN_OK)
+        kiln__stores_put(context, &writer.entry, 0);
+    kiln__entry_writer_dispose(&writer);
 }
 
 int kiln__session_reason(kiln__text *out, const kiln__entry *entry,

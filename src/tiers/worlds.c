@@ -67,8 +67,8 @@ static uint64_t ask_world(const kiln_frontend *frontend)
 kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
                                kiln_error **error)
 {
-    kiln_frontend *told = (kiln_frontend *)(uintptr_t)frontend;
-    uint64_t seen = atomic_load(&told->seen_world);
+    kiln_frontend *writable = (kiln_frontend *)(uintptr_t)frontend;
+    uint64_t seen = atomic_load(&writable->seen_world);
     uint64_t world;
 
     if (asking >= ASKING_MAX)
@@ -79,7 +79,7 @@ kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
     if (world == 0 || world == UINT64_MAX || world < seen)
         return refuse_world(frontend, world, seen, error);
     while (seen < world &&
-           !atomic_compare_exchange_weak(&told->seen_world, &seen, world))
+           !atomic_compare_exchange_weak(&writable->seen_world, &seen, world))
         ;
     *out = world;
     return KILN_OK;

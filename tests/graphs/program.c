@@ -186,7 +186,7 @@ int history_open(history *h, graph *g, uint8_t mode, const char *folder)
 
     cache.mode = mode;
     cache.directory = folder;
-    /* Worlds are held in any case: who looks counts strangers. */
+    /* Worlds are held in any case: who looks counts wrong ones. */
     if (graph_open(g, &cache, GRAPH_HOLD | (unsigned)history_below(h, 8),
                    &error) != KILN_OK) {
         history_fail(h, "a context cannot be opened", error);
@@ -215,7 +215,7 @@ static int holds_worlds(const history *h, const graph *g, int which)
 void history_close(history *h, graph *g)
 {
     for (int i = 0; i < GRAPH_LANGUAGE; i++) {
-        if (g->frontends[i].strangers)
+        if (g->frontends[i].wrong_worlds)
             history_fail(h, "a world was asked about that nobody holds", NULL);
         if (holds_worlds(h, g, i) != 0)
             history_fail(h, "a world is held for nobody", NULL);

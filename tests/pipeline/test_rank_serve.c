@@ -345,12 +345,12 @@ static void tell(char *reply, size_t size, const kiln_artifact *artifact,
                  uint64_t version)
 {
     kiln_blob envelope = {0};
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
     kiln__encoder made;
 
-    assert_ok(kiln__entry_writer_artifact(&draft, &kiln__malloc, artifact));
-    assert_ok(kiln__entry_encode(&envelope, &kiln__malloc, &draft.entry));
-    kiln__entry_writer_dispose(&draft);
+    assert_ok(kiln__entry_writer_artifact(&writer, &kiln__malloc, artifact));
+    assert_ok(kiln__entry_encode(&envelope, &kiln__malloc, &writer.entry));
+    kiln__entry_writer_dispose(&writer);
     kiln__encoder_init(&made, &kiln__malloc);
     kiln__encode_u64(&made, version);
     kiln__encode_i64(&made, KILN_OK);

@@ -44,10 +44,10 @@ typedef struct rank {
 /* What a test makes of the ranks. */
 typedef struct plan {
     int shares_folder;
-    int dies;        /* rank 1 ends before anybody asks */
-    int is_mute;     /* rank 1 answers nobody */
-    int is_late;     /* rank 1 has its program after the others have asked */
-    int is_stranger; /* rank 1 has another program */
+    int dies;    /* rank 1 ends before anybody asks */
+    int is_mute; /* rank 1 answers nobody */
+    int is_late; /* rank 1 has its program after the others have asked */
+    int has_other_program; /* rank 1 has another program */
     int batches;
     uint64_t wait_ms;
 } plan;
@@ -192,7 +192,7 @@ static void define(rank *r)
     for (int i = 0; i < KEYS; i++)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text),
                        "kernel k%d(y)\n    y[global_id(0)] = %d.0\nend\n", i,
-                       how.is_stranger && r->number == 1 ? -i : i);
+                       how.has_other_program && r->number == 1 ? -i : i);
     check(kiln_package_define(r->package, "main.kiln", text, strlen(text), NULL,
                               NULL) == KILN_OK);
     atomic_fetch_add(&all->defined, 1);
@@ -239,7 +239,7 @@ static void run(const rank *r, const kiln_kernel *kernel, int key)
     const kiln_launch launch = {.grid = {3, 1, 1}};
     const void *const values[] = {&array};
     const float expected =
-        (float)(how.is_stranger && r->number == 1 ? -key : key);
+        (float)(how.has_other_program && r->number == 1 ? -key : key);
     kiln_device *device = NULL;
     kiln_queue *queue = NULL;
 
@@ -449,7 +449,7 @@ static void an_owner_that_never_answers_is_waited_for_within_the_bound(
 static void an_owner_with_another_program_gives_nothing_wrong(void **state)
 {
     (void)state;
-    run_ranks((plan){.wait_ms = 1000, .is_stranger = 1});
+    run_ranks((plan){.wait_ms = 1000, .has_other_program = 1});
     assert_true(atomic_load(&all->built) > KEYS);
 }
 

@@ -356,7 +356,7 @@ static int put_call(generator *g, int32_t kind, int depth)
     if (g->function_count == 0)
         return 0;
     f = &g->functions[random_below(g, (int)g->function_count)];
-    if (f->result != kind || g->turns > 30 ||
+    if (f->result != kind || g->iterations > 30 ||
         (f->is_collective && (g->control != CONTROL_GROUP || g->is_lazy ||
                               g->is_uniform || !g->in_kernel)))
         return 0;

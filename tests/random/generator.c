@@ -199,7 +199,7 @@ static random_function *begin_function(generator *g, const char *prefix)
     add_parameter(g, "a", f->parameters[0]);
     add_parameter(g, "b", f->parameters[1]);
     g->indent = 1;
-    g->turns = 1;
+    g->iterations = 1;
     return f;
 }
 
@@ -438,7 +438,7 @@ static void put_kernel(generator *g)
     put_parameters(g);
     g->indent = 1;
     g->in_kernel = 1;
-    g->turns = 1;
+    g->iterations = 1;
     g->control = g->out->is_collective ? CONTROL_GROUP : CONTROL_NOT;
     put_ids(g);
     if (g->out->is_collective)

@@ -85,10 +85,10 @@ typedef struct generator {
     /* How freely a break may occur: 0 not, 1 under uniform conditions, 2
        anywhere. */
     int can_break;
-    int turns;  /* of all enclosing loops, multiplied */
-    int names;  /* number of names used up */
-    int shared; /* number of local arrays */
-    int budget; /* for expressions in a statement */
+    int iterations; /* of all enclosing loops, multiplied */
+    int names;      /* number of names used up */
+    int shared;     /* number of local arrays */
+    int budget;     /* for expressions in a statement */
 } generator;
 
 /* ---- numbers and names ---- */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#define TURNS_MAX 60
+#define ITERATIONS_MAX 60
 
 /* ---- variables ---- */
 
@@ -253,17 +253,17 @@ static int loop_control(generator *g, int *can_break)
     return control;
 }
 
-static void put_body(generator *g, int turns, int depth, int control,
+static void put_body(generator *g, int iterations, int depth, int control,
                      int can_break)
 {
-    const int before = g->can_break, turns_before = g->turns;
+    const int before = g->can_break, turns_before = g->iterations;
 
     g->can_break = can_break;
-    g->turns *= turns;
+    g->iterations *= iterations;
     g->loops++;
     put_block(g, 1 + random_below(g, 3), depth, control, 1);
     g->loops--;
-    g->turns = turns_before;
+    g->iterations = turns_before;
     g->can_break = before;
     put_line(g);
     put(g, "end");
@@ -273,7 +273,7 @@ static void put_for(generator *g, int depth)
 {
     int can_break;
     const int control = loop_control(g, &can_break);
-    const int turns = 1 + random_below(g, 6);
+    const int iterations = 1 + random_below(g, 6);
     const int n = random_below(g, 4);
     random_type type = scalar_type(KILN_TYPE_I64);
     char below[16];
@@ -287,12 +287,12 @@ static void put_for(generator *g, int depth)
     g->budget = 5;
     g->is_lazy = 1; /* bounds contain nothing collective */
     if (n == 0) {
-        put(g, "%d..%d", random_below(g, 5), turns);
+        put(g, "%d..%d", random_below(g, 5), iterations);
     } else if (n == 1) {
-        put(g, "%d..%d by -%d", turns, -random_below(g, 3),
+        put(g, "%d..%d by -%d", iterations, -random_below(g, 3),
             1 + random_below(g, 3));
     } else {
-        snprintf(below, sizeof below, "%d", turns);
+        snprintf(below, sizeof below, "%d", iterations);
         put(g, "0..into(");
         put_scalar(g, KILN_TYPE_I64, 1);
         put(g, ", %s)", below);
@@ -304,19 +304,20 @@ static void put_for(generator *g, int depth)
     g->variable_count++;
     v->is_fixed = 1;
     v->is_uniform = control == CONTROL_GROUP;
-    put_body(g, turns + 2, depth, control, can_break);
+    put_body(g, iterations + 2, depth, control, can_break);
     g->variable_count = variables;
 }
 
 static void put_static_for(generator *g, int depth)
 {
     const size_t variables = g->variable_count;
-    const int turns = 1 + random_below(g, 3);
+    const int iterations = 1 + random_below(g, 3);
 
     /* The variable is no i64, but adapts as a literal does. It is not offered
        to expressions, which need typed values. */
-    put(g, "for c%d in static(0..%d)", g->names++, turns);
-    put_body(g, turns, depth, g->control, g->control == CONTROL_NOT ? 2 : 1);
+    put(g, "for c%d in static(0..%d)", g->names++, iterations);
+    put_body(g, iterations, depth, g->control,
+             g->control == CONTROL_NOT ? 2 : 1);
     g->variable_count = variables;
 }
 
@@ -324,7 +325,7 @@ static void put_while(generator *g, int depth)
 {
     int can_break;
     const int control = loop_control(g, &can_break);
-    const int turns = 1 + random_below(g, 5);
+    const int iterations = 1 + random_below(g, 5);
     const random_type type = scalar_type(KILN_TYPE_I64);
     const size_t variables = g->variable_count;
     random_variable *v = new_variable(g, "w", type);
@@ -333,7 +334,7 @@ static void put_while(generator *g, int depth)
     v->is_uniform = control == CONTROL_GROUP;
     put(g, "%s = 0", v->name);
     put_line(g);
-    put(g, "while %s < %d && ", v->name, turns);
+    put(g, "while %s < %d && ", v->name, iterations);
     g->is_uniform = control == CONTROL_GROUP;
     g->budget = 6;
     g->is_lazy = control != CONTROL_GROUP;
@@ -344,7 +345,7 @@ static void put_while(generator *g, int depth)
     put_line(g);
     put(g, "%s += 1", v->name);
     g->indent--;
-    put_body(g, turns, depth, control, can_break);
+    put_body(g, iterations, depth, control, can_break);
     g->variable_count = variables;
 }
 
@@ -465,14 +466,14 @@ void put_statements(generator *g, int count, int depth)
     for (int i = 0; i < count; i++) {
         g->budget = 14;
         if (g->in_kernel && g->shared > 0 && g->control == CONTROL_GROUP &&
-            g->turns < 20 && random_chance(g, 20)) {
+            g->iterations < 20 && random_chance(g, 20)) {
             put_exchange(g);
             continue;
         }
         put_line(g);
         if (put_rare(g))
             continue;
-        if (depth > 0 && g->turns < TURNS_MAX && random_chance(g, 40))
+        if (depth > 0 && g->iterations < ITERATIONS_MAX && random_chance(g, 40))
             put_compound(g, depth);
         else
             put_simple(g);

@@ -68,7 +68,7 @@ static int put_sub_group_operation(generator *g, int32_t kind, int depth)
 
 int put_together(generator *g, int32_t kind, int depth)
 {
-    if (g->is_lazy || g->control == CONTROL_NOT || g->turns > 20 ||
+    if (g->is_lazy || g->control == CONTROL_NOT || g->iterations > 20 ||
         g->budget < 2)
         return 0;
     if (g->control == CONTROL_GROUP && random_chance(g, 50) &&

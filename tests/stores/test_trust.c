@@ -121,25 +121,25 @@ static void level_path(char path[800], const char *folder, const loose_entry *e,
         *strrchr(path, '/') = '\0';
 }
 
-typedef struct told {
+typedef struct refusal {
     size_t count;
     char path[800];
     char reason[80];
-} told;
+} refusal;
 
 static void note_refused(void *env, const char *path, const char *reason)
 {
-    told *t = env;
+    refusal *t = env;
 
     t->count++;
     (void)snprintf(t->path, sizeof t->path, "%s", path);
     (void)snprintf(t->reason, sizeof t->reason, "%s", reason);
 }
 
-static void assert_told(kiln_context *context, const char *path,
-                        const char *reason)
+static void assert_refused(kiln_context *context, const char *path,
+                           const char *reason)
 {
-    told t = {0};
+    refusal t = {0};
 
     assert_ok(kiln_cache_refused(context, note_refused, &t));
     assert_int_equal(t.count, 1);
@@ -168,7 +168,7 @@ static void try_folder(stores_fixture *f, int level, int way)
     assert_int_equal(stores_counts(f).put_failures, 1);
     assert_int_equal(count_below(shard), before);
     assert_one_line(f->lines, path, reasons[way]);
-    assert_told(f->context, path, reasons[way]);
+    assert_refused(f->context, path, reasons[way]);
     mend(path, way);
     stores_reopen(f);
     assert_true(stores_has(f, &f->a));
@@ -325,7 +325,8 @@ static void a_link_to_the_folder_is_followed_if_it_is_ours(void **state)
     assert_false(stores_has(f, &f->a));
     assert_one_line(f->lines, link_path,
                     "a link of another user's leads to it");
-    assert_told(f->context, link_path, "a link of another user's leads to it");
+    assert_refused(f->context, link_path,
+                   "a link of another user's leads to it");
 }
 
 static void nor_does_a_link_of_somebody_elses_lead_to_a_new_folder(void **state)
@@ -417,9 +418,9 @@ static void packs_of_the_folder_are_looked_at_too(void **state)
             assert_false(stores_has(f, &f->a));
             if (i == 1 || way != IS_LINK)
                 assert_one_line(f->lines, paths[i], reasons[way]);
-            assert_told(f->context, paths[i],
-                        i == 0 && way == IS_LINK ? "it is no file"
-                                                 : reasons[way]);
+            assert_refused(f->context, paths[i],
+                           i == 0 && way == IS_LINK ? "it is no file"
+                                                    : reasons[way]);
             mend(paths[i], way);
         }
     stores_reopen(f);
@@ -605,7 +606,7 @@ static void each_level_of_a_searched_folder_is_looked_at(void **state)
             assert_false(stores_has(f, &f->a));
             if (level != ENTRY) {
                 assert_one_line(f->lines, path, reasons[way]);
-                assert_told(f->context, path, reasons[way]);
+                assert_refused(f->context, path, reasons[way]);
             }
             mend(path, way);
         }
@@ -627,7 +628,7 @@ static void a_pack_that_others_may_write_is_not_searched(void **state)
         stores_reopen(f);
         assert_false(stores_has(f, &f->a));
         assert_one_line(f->lines, path, reasons[way]);
-        assert_told(f->context, path, reasons[way]);
+        assert_refused(f->context, path, reasons[way]);
         mend(path, way);
     }
     stores_reopen(f);
@@ -690,7 +691,7 @@ static void a_pack_that_is_cut_is_told(void **state)
     pack_path(path, f);
     assert_int_equal(truncate(path, 300), 0);
     stores_reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
-    assert_told(f->context, path, "its end is missing");
+    assert_refused(f->context, path, "its end is missing");
 }
 
 #define WITH_STORES(test) \

@@ -177,7 +177,7 @@ static void check_world(graph_frontend *f, uint64_t world)
     known = world == f->program.world || world + 1 == f->program.world;
     for (int i = 0; i < GRAPH_HELD; i++)
         known |= f->held[i].count && f->held[i].world == world;
-    f->strangers += !known || world < f->oldest;
+    f->wrong_worlds += !known || world < f->oldest;
     pthread_mutex_unlock(&f->lock);
 }
 

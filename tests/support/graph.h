@@ -94,8 +94,8 @@ typedef struct graph_frontend {
     uint64_t oldest;               /* no earlier world will be asked about */
     int inferred[GRAPH_FUNCTIONS]; /* how often infer() ran */
     int lowered;
-    uint64_t asked; /* how often answer() ran */
-    int strangers;  /* questions about worlds that must not be asked about */
+    uint64_t asked;   /* how often answer() ran */
+    int wrong_worlds; /* questions about worlds that must not be asked about */
     /* Called at the start of infer(), without the lock; may be NULL. */
     void (*hook)(struct graph_frontend *f, int function);
     void *hook_data;

@@ -23,7 +23,7 @@ static void begin(int with_disk, unsigned offers)
 static void end(void)
 {
     for (int i = 0; i < GRAPH_COUNT; i++)
-        assert_int_equal(g->frontends[i].strangers, 0);
+        assert_int_equal(g->frontends[i].wrong_worlds, 0);
     graph_close(g);
 }
 

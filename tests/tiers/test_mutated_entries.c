@@ -518,7 +518,7 @@ static void lies_of_texts_are_harmless(void **state)
 static int hide_allocations(const stored *file)
 {
     const kiln_artifact *artifact = NULL;
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
     int hidden;
 
     if (file->entry.kind != KILN__ENTRY_BINARY)
@@ -526,10 +526,10 @@ static int hide_allocations(const stored *file)
     assert_ok(kiln__artifact_decode(&artifact, &kiln__malloc, &file->entry));
     hidden = artifact->kernels[0].allocates;
     artifact->kernels[0].allocates = 0;
-    assert_ok(kiln__entry_writer_artifact(&draft, &kiln__malloc, artifact));
+    assert_ok(kiln__entry_writer_artifact(&writer, &kiln__malloc, artifact));
     if (hidden)
-        write_entry(file, &draft.entry);
-    kiln__entry_writer_dispose(&draft);
+        write_entry(file, &writer.entry);
+    kiln__entry_writer_dispose(&writer);
     kiln_artifact_release(artifact);
     return hidden;
 }

@@ -296,13 +296,14 @@ static int say(const char *path, size_t offset, uint32_t value)
 {
     kiln_blob bytes = {0}, envelope = {0};
     const kiln_artifact *artifact = artifact_at(path, &bytes);
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     if (artifact) {
         *member_of(artifact, offset) = value;
-        assert_ok(kiln__entry_writer_artifact(&draft, &kiln__malloc, artifact));
-        assert_ok(kiln__entry_encode(&envelope, &kiln__malloc, &draft.entry));
-        kiln__entry_writer_dispose(&draft);
+        assert_ok(
+            kiln__entry_writer_artifact(&writer, &kiln__malloc, artifact));
+        assert_ok(kiln__entry_encode(&envelope, &kiln__malloc, &writer.entry));
+        kiln__entry_writer_dispose(&writer);
         write_file(path, envelope.data, envelope.size);
         kiln_blob_release(&envelope);
         kiln_artifact_release(artifact);

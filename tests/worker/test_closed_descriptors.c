@@ -19,7 +19,7 @@
 /*
  * A program that becomes a daemon closes all descriptors that it does not
  * know, and opens its own: these get the numbers of the cache's folder, its
- * lock, packs, the trace, the helper process. Each is then looked at: nothing
+ * lock, packs, the trace, the worker process. Each is then looked at: nothing
  * was written to it, read from it, or closed.
  */
 

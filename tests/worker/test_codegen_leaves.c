@@ -120,7 +120,7 @@ static pid_t start_host(void)
     return host;
 }
 
-/* Then nobody but the helper can: its folder is gone when it is. */
+/* Then nobody but the worker can: its folder is gone when it is. */
 static void a_host_that_is_killed_leaves_nothing_either(void **state)
 {
     pid_t host;

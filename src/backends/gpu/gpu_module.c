@@ -399,7 +399,7 @@ kiln_status kiln__gpu_function_in(const kiln__gpu_entry **out,
 
 /* Returns the context where the module was loaded last. While its function is
    being made, that is the only one: no other thread has the module yet. */
-static kiln__gpu_context *home_of(kiln__gpu_module *module)
+static kiln__gpu_context *context_of(kiln__gpu_module *module)
 {
     kiln__gpu_context *context;
 
@@ -424,7 +424,7 @@ static kiln_status fill_function(kiln__gpu_function *function,
         &backend->kernels, module->artifact, function->name);
     if (function->number == 0)
         return kiln__error_no_memory(error);
-    return kiln__gpu_function_in(&entry, function, home_of(module), error);
+    return kiln__gpu_function_in(&entry, function, context_of(module), error);
 }
 
 kiln_status kiln__gpu_function_new(kiln__gpu_function **out,

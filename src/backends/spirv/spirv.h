@@ -280,7 +280,7 @@ struct kiln__spirv_device {
     const char *name;
     kiln__loaded_kernels kernels;
     kiln__spirv_module *replicas; /* spirv_replica.c */
-    uint32_t guests_leaving;      /* replicas that are being unloaded */
+    uint32_t replicas_leaving;    /* replicas that are being unloaded */
 };
 
 /* Functions of a backend's table. */
@@ -367,8 +367,8 @@ kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
                                     kiln__spirv_device *device,
                                     kiln_error **error);
 /* Frees the replicas of a module that is unloaded. */
-void kiln__spirv_guests_end(kiln__spirv_module *home);
+void kiln__spirv_replicas_end(kiln__spirv_module *home);
 /* Frees the replicas on a device that is closed. */
-void kiln__spirv_guests_leave(kiln__spirv_device *device);
+void kiln__spirv_replicas_leave(kiln__spirv_device *device);
 
 #endif /* KILN_SPIRV_BACKEND_H */

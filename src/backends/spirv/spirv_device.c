@@ -158,7 +158,7 @@ void kiln__spirv_close(void *self, void *device)
     kiln_context *context = old->context;
 
     (void)self;
-    kiln__spirv_guests_leave(old);
+    kiln__spirv_replicas_leave(old);
     driver->device_free(old);
     kiln__loaded_kernels_dispose(&old->kernels);
     kiln__deallocate(&context->alloc, old, driver->device_size);

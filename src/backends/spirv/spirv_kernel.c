@@ -315,7 +315,7 @@ void kiln__spirv_unload(void *self, void *module)
     kiln_context *context = old->device->context;
 
     (void)self;
-    kiln__spirv_guests_end(old);
+    kiln__spirv_replicas_end(old);
     while (old->functions != NULL) {
         kiln__spirv_function *function = old->functions;
 

@@ -37,7 +37,7 @@ static kiln__spirv_module *find_replica(const kiln__spirv_module *home,
     return at;
 }
 
-static void link_guest(kiln__spirv_module *replica, kiln__spirv_module *home)
+static void link_replica(kiln__spirv_module *replica, kiln__spirv_module *home)
 {
     replica->home = home;
     replica->next_of_home = home->replicas;
@@ -48,7 +48,7 @@ static void link_guest(kiln__spirv_module *replica, kiln__spirv_module *home)
 
 /* Removes the replica from both lists. Its device must wait until it has been
    freed. */
-static void unlink_guest(kiln__spirv_module *replica)
+static void unlink_replica(kiln__spirv_module *replica)
 {
     kiln__spirv_module **at = &replica->home->replicas;
 
@@ -59,13 +59,13 @@ static void unlink_guest(kiln__spirv_module *replica)
     while (*at != replica)
         at = &(*at)->next_of_device;
     *at = replica->next_of_device;
-    replica->device->guests_leaving++;
+    replica->device->replicas_leaving++;
 }
 
 /* ---- replicas ---- */
 
-static kiln__spirv_module *find_guest(const kiln__spirv_module *home,
-                                      const kiln__spirv_device *device)
+static kiln__spirv_module *get_replica(const kiln__spirv_module *home,
+                                       const kiln__spirv_device *device)
 {
     kiln__spirv_module *found;
 
@@ -88,9 +88,9 @@ static kiln__native_load load_of(kiln__spirv_device *device,
 }
 
 /* The device may belong to the other driver. */
-static kiln_status load_guest(kiln__spirv_module **out,
-                              const kiln__spirv_function *of,
-                              kiln__spirv_device *device, kiln_error **error)
+static kiln_status load_replica(kiln__spirv_module **out,
+                                const kiln__spirv_function *of,
+                                kiln__spirv_device *device, kiln_error **error)
 {
     kiln__spirv_module *home = of->module;
     kiln__native_load l = load_of(device, home->artifact, of->info);
@@ -100,7 +100,7 @@ static kiln_status load_guest(kiln__spirv_module **out,
     *out = find_replica(home, device);
     if (*out == NULL) {
         *out = l.module;
-        link_guest(l.module, home);
+        link_replica(l.module, home);
     }
     kiln__mutex_unlock(lock_of(device));
     if (*out != l.module)
@@ -117,9 +117,9 @@ kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
     void *function = of;
 
     if (of->module->device != device) {
-        replica = find_guest(of->module, device);
+        replica = get_replica(of->module, device);
         if (replica == NULL)
-            KILN_TRY(load_guest(&replica, of, device, error));
+            KILN_TRY(load_replica(&replica, of, device, error));
         KILN_TRY(kiln__spirv_symbol(NULL, replica, of->info->name, &function,
                                     error));
     }
@@ -130,7 +130,7 @@ kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
 /* ---- their end ---- */
 
 /* Frees a replica that is in no list any more. */
-static void end_guest(kiln__spirv_module *replica)
+static void end_replica(kiln__spirv_module *replica)
 {
     kiln__spirv_device *device = replica->device;
     kiln__native_load l = load_of(device, replica->artifact, NULL);
@@ -140,11 +140,11 @@ static void end_guest(kiln__spirv_module *replica)
         kiln__native_keep(&l, 1);
     kiln__spirv_unload(NULL, replica);
     kiln__mutex_lock(lock_of(device));
-    device->guests_leaving--;
+    device->replicas_leaving--;
     kiln__mutex_unlock(lock_of(device));
 }
 
-void kiln__spirv_guests_end(kiln__spirv_module *home)
+void kiln__spirv_replicas_end(kiln__spirv_module *home)
 {
     kiln__spirv_module *replica;
 
@@ -152,14 +152,14 @@ void kiln__spirv_guests_end(kiln__spirv_module *home)
         kiln__mutex_lock(lock_of(home->device));
         replica = home->replicas;
         if (replica != NULL)
-            unlink_guest(replica);
+            unlink_replica(replica);
         kiln__mutex_unlock(lock_of(home->device));
         if (replica != NULL)
-            end_guest(replica);
+            end_replica(replica);
     } while (replica != NULL);
 }
 
-void kiln__spirv_guests_leave(kiln__spirv_device *device)
+void kiln__spirv_replicas_leave(kiln__spirv_device *device)
 {
     kiln__spirv_module *replica;
     uint32_t leaving;
@@ -168,11 +168,11 @@ void kiln__spirv_guests_leave(kiln__spirv_device *device)
         kiln__mutex_lock(lock_of(device));
         replica = device->replicas;
         if (replica != NULL)
-            unlink_guest(replica);
-        leaving = device->guests_leaving;
+            unlink_replica(replica);
+        leaving = device->replicas_leaving;
         kiln__mutex_unlock(lock_of(device));
         if (replica != NULL)
-            end_guest(replica);
+            end_replica(replica);
         else if (leaving > 0)
             (void)sched_yield();
     } while (replica != NULL || leaving > 0);

@@ -6,13 +6,13 @@
 
 kiln_digest kiln__digest_bytes(const void *bytes, size_t size)
 {
-    llvm_blake3_hasher hasher;
+    llvm_blake3_hasher state;
     kiln_digest digest;
 
-    llvm_blake3_hasher_init(&hasher);
+    llvm_blake3_hasher_init(&state);
     if (size > 0)
-        llvm_blake3_hasher_update(&hasher, bytes, size);
-    llvm_blake3_hasher_finalize(&hasher, digest.bytes, sizeof digest.bytes);
+        llvm_blake3_hasher_update(&state, bytes, size);
+    llvm_blake3_hasher_finalize(&state, digest.bytes, sizeof digest.bytes);
     return digest;
 }
 
@@ -29,13 +29,13 @@ kiln_digest kiln__digest_text(const char *text)
 /* The NUL of the first text separates the two. */
 kiln_digest kiln__digest_texts(const char *first, const char *second)
 {
-    llvm_blake3_hasher hasher;
+    llvm_blake3_hasher state;
     kiln_digest digest;
 
-    llvm_blake3_hasher_init(&hasher);
-    llvm_blake3_hasher_update(&hasher, first, strlen(first) + 1);
-    llvm_blake3_hasher_update(&hasher, second, strlen(second));
-    llvm_blake3_hasher_finalize(&hasher, digest.bytes, sizeof digest.bytes);
+    llvm_blake3_hasher_init(&state);
+    llvm_blake3_hasher_update(&state, first, strlen(first) + 1);
+    llvm_blake3_hasher_update(&state, second, strlen(second));
+    llvm_blake3_hasher_finalize(&state, digest.bytes, sizeof digest.bytes);
     return digest;
 }
 

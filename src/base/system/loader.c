@@ -92,7 +92,7 @@ static int is_special_file(const char *name)
 
 kiln_status kiln__loader_open(void **out, const char *name, const char **words)
 {
-    const char *told;
+    const char *message;
 
     *out = NULL;
     if (is_special_file(name)) {
@@ -106,7 +106,7 @@ kiln_status kiln__loader_open(void **out, const char *name, const char **words)
     *out = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (*out)
         return KILN_OK;
-    told = dlerror();
-    *words = told ? told : "no reason";
+    message = dlerror();
+    *words = message ? message : "no reason";
     return meaning_of(*words);
 }

@@ -29,16 +29,16 @@
 
 /* ---- places ---- */
 
-typedef struct telling {
+typedef struct place_report {
     const kiln_context *context;
     kiln_field_fn see;
     void *env;
-} telling;
+} place_report;
 
 static void tell_place(void *env, const char *place, int32_t priority,
                        int is_pack)
 {
-    const telling *t = env;
+    const place_report *t = env;
 
     if (priority == KILN_STORE_SEARCH_PATH)
         t->see(t->env, "search path", is_pack ? "pack" : "folder", place);
@@ -73,7 +73,7 @@ static const char *reason(const kiln__cache_settings *settings,
 kiln_status kiln_cache_places(kiln_context *context, kiln_field_fn see,
                               void *env)
 {
-    telling t = {context, see, env};
+    place_report t = {context, see, env};
     const kiln__cache_settings *settings;
     const char *path;
 
@@ -157,7 +157,7 @@ typedef struct refusing {
 } refusing;
 
 /* If the whole folder is not used, that was reported already. */
-static int was_told(const refusing *r, const char *path)
+static int was_reported(const refusing *r, const char *path)
 {
     return r->check->folder < 0 &&
            strncmp(path, r->folder, strlen(r->folder)) == 0;
@@ -168,7 +168,7 @@ static void tell_refused(void *env, const char *path, const char *why_not)
     refusing *r = env;
 
     r->refused++;
-    if (!was_told(r, path))
+    if (!was_reported(r, path))
         report_check(r->check, "trust", KILN_CHECK_BAD, "%s is not used: %s",
                      path, why_not);
 }

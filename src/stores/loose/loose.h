@@ -65,11 +65,11 @@ typedef struct kiln__loose {
     atomic_uint retired_count;            /* how many of these are open */
     /* When writing is tried again after a failure; 0: now. */
     atomic_uint_least64_t rests_until;
-    atomic_int is_warned;     /* whether that failure was logged */
-    atomic_int is_large_told; /* whether an entry too large for a file was
+    atomic_int is_warned;         /* whether that failure was logged */
+    atomic_int is_large_reported; /* whether an entry too large for a file was
                                  logged */
-    atomic_int is_refused;    /* whether something that is not used was
-                                 logged */
+    atomic_int is_refused;        /* whether something that is not used was
+                                     logged */
     atomic_uint_fast64_t filesystem_size; /* in bytes; 0: not asked */
     atomic_uint_fast64_t random;          /* state of the random numbers */
     atomic_int locks;                     /* whether files there can be locked:

@@ -129,7 +129,7 @@ static int is_passing(int reason)
    the file system allows; smaller ones succeed. */
 static void leave_out(kiln__loose *loose, size_t size)
 {
-    if (!atomic_exchange(&loose->is_large_told, 1))
+    if (!atomic_exchange(&loose->is_large_reported, 1))
         kiln__log(loose->context, KILN_LOG_WARNING,
                   "cache: an entry of %zu bytes is larger than files in %s may "
                   "be",

@@ -98,14 +98,14 @@ kiln_status kiln__entry_writer_artifact(kiln__entry_writer *out,
 
 void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact)
 {
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     if (!kiln__stores_write(context, KILN__ENTRY_BINARY))
         return;
-    if (kiln__entry_writer_artifact(&draft, &context->alloc, artifact) ==
+    if (kiln__entry_writer_artifact(&writer, &context->alloc, artifact) ==
         KILN_OK)
-        kiln__entry_writer_put(context, &draft);
-    kiln__entry_writer_dispose(&draft);
+        kiln__entry_writer_put(context, &writer);
+    kiln__entry_writer_dispose(&writer);
 }
 
 /* ---- reading ---- */
@@ -297,13 +297,13 @@ void kiln__artifact_reject(kiln_context *context, const kiln_artifact *artifact)
 kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
                                     const kiln_artifact *artifact)
 {
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
     kiln_status status =
-        kiln__entry_writer_artifact(&draft, &context->alloc, artifact);
+        kiln__entry_writer_artifact(&writer, &context->alloc, artifact);
 
     if (status == KILN_OK)
-        status = kiln__entry_encode(out, &context->alloc, &draft.entry);
-    kiln__entry_writer_dispose(&draft);
+        status = kiln__entry_encode(out, &context->alloc, &writer.entry);
+    kiln__entry_writer_dispose(&writer);
     return status;
 }
 

@@ -133,24 +133,24 @@ void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
                        const char *driver, const kiln__native_made *made)
 {
     kiln__encoder encoder;
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     if (make_key(&encoder, context, artifact, driver) == KILN_OK) {
         const kiln_key key = {kiln__encoder_digest(&encoder), encoder.bytes,
                               encoder.size};
 
-        kiln__entry_writer_init(&draft, &context->alloc, KILN__ENTRY_NATIVE);
-        kiln__encode_u64(&draft.meta, KILN__META_NATIVE);
-        kiln__encode_text(&draft.meta, artifact->target);
-        kiln__encode_text(&draft.meta, artifact->kernels[0].method);
-        draft.entry.toolchain = made->tools ? made->tools : "";
-        draft.entry.toolchain_size = strlen(draft.entry.toolchain);
-        draft.entry.build_ns = made->build_ns;
-        draft.entry.payload = made->bytes.data;
-        draft.entry.payload_size = made->bytes.size;
-        if (kiln__entry_writer_finish(&draft, &key) == KILN_OK)
-            kiln__stores_put(context, &draft.entry, made->replace);
-        kiln__entry_writer_dispose(&draft);
+        kiln__entry_writer_init(&writer, &context->alloc, KILN__ENTRY_NATIVE);
+        kiln__encode_u64(&writer.meta, KILN__META_NATIVE);
+        kiln__encode_text(&writer.meta, artifact->target);
+        kiln__encode_text(&writer.meta, artifact->kernels[0].method);
+        writer.entry.toolchain = made->tools ? made->tools : "";
+        writer.entry.toolchain_size = strlen(writer.entry.toolchain);
+        writer.entry.build_ns = made->build_ns;
+        writer.entry.payload = made->bytes.data;
+        writer.entry.payload_size = made->bytes.size;
+        if (kiln__entry_writer_finish(&writer, &key) == KILN_OK)
+            kiln__stores_put(context, &writer.entry, made->replace);
+        kiln__entry_writer_dispose(&writer);
     }
     kiln__encoder_dispose(&encoder);
 }

@@ -149,13 +149,13 @@ int kiln__runtime_recall(kiln_context *context, kiln__runtime_entry *entry)
 
 void kiln__runtime_save(kiln_context *context, const kiln__runtime_entry *entry)
 {
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     if (!kiln__stores_write(context, KILN__ENTRY_RUNTIME))
         return;
-    if (kiln__entry_writer_runtime(&draft, context, entry) == KILN_OK)
-        kiln__entry_writer_put(context, &draft);
-    kiln__entry_writer_dispose(&draft);
+    if (kiln__entry_writer_runtime(&writer, context, entry) == KILN_OK)
+        kiln__entry_writer_put(context, &writer);
+    kiln__entry_writer_dispose(&writer);
 }
 
 void kiln__runtime_unsave(kiln_context *context,

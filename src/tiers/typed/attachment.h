@@ -24,7 +24,7 @@ void kiln__attached_free(const kiln_alloc *alloc, kiln__attached *attached);
 /* Gives the attached result as an entry, if it can go to another process. */
 kiln_status kiln__attached_give(
     const kiln_code *code, const kiln__attached *attached, void *env,
-    kiln_status (*take)(void *env, const kiln__entry_writer *draft));
+    kiln_status (*take)(void *env, const kiln__entry_writer *writer));
 /* Puts it into the stores. */
 void kiln__attached_save(const kiln_code *code, const kiln__attached *attached);
 /* Makes a value from a store's entry; KILN_ENOTFOUND. */

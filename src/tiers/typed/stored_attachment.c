@@ -120,11 +120,11 @@ static int travels(const kiln__attached *attached)
 
 kiln_status kiln__attached_give(
     const kiln_code *code, const kiln__attached *attached, void *env,
-    kiln_status (*take)(void *env, const kiln__entry_writer *draft))
+    kiln_status (*take)(void *env, const kiln__entry_writer *writer))
 {
     const kiln_attachment *attachment = &attached->attachment;
     kiln_blob bytes = {0};
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
     kiln_status status;
 
     if (!travels(attached) ||
@@ -134,26 +134,26 @@ kiln_status kiln__attached_give(
         kiln_blob_release(&bytes);
         return KILN_OK;
     }
-    kiln__entry_writer_init(&draft, &code->context->alloc,
+    kiln__entry_writer_init(&writer, &code->context->alloc,
                             KILN__ENTRY_ATTACHED);
-    status = kiln__key_attached(&draft.key, code->context, code->identity,
+    status = kiln__key_attached(&writer.key, code->context, code->identity,
                                 attached->consumer, attached->config);
-    kiln__encode_u64(&draft.meta, KILN__META_ATTACHED);
-    draft.entry.relocation = KILN_RELOCATION_PORTABLE;
-    draft.entry.payload = bytes.data;
-    draft.entry.payload_size = bytes.size;
+    kiln__encode_u64(&writer.meta, KILN__META_ATTACHED);
+    writer.entry.relocation = KILN_RELOCATION_PORTABLE;
+    writer.entry.payload = bytes.data;
+    writer.entry.payload_size = bytes.size;
     if (status == KILN_OK)
-        status = kiln__entry_writer_finish(&draft, NULL);
+        status = kiln__entry_writer_finish(&writer, NULL);
     if (status == KILN_OK)
-        status = take(env, &draft);
-    kiln__entry_writer_dispose(&draft);
+        status = take(env, &writer);
+    kiln__entry_writer_dispose(&writer);
     kiln_blob_release(&bytes);
     return status;
 }
 
-static kiln_status put(void *env, const kiln__entry_writer *draft)
+static kiln_status put(void *env, const kiln__entry_writer *writer)
 {
-    kiln__entry_writer_put(env, draft);
+    kiln__entry_writer_put(env, writer);
     return KILN_OK;
 }
 

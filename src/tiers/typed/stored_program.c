@@ -172,14 +172,14 @@ kiln_status kiln__entry_writer_record(kiln__entry_writer *out,
 void kiln__code_remember(const kiln_code *code, uint64_t world)
 {
     kiln_context *context = code->context;
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     if (!kiln__stores_write(context, KILN__ENTRY_PROGRAM) ||
         !kiln__code_is_good(code))
         return;
-    if (kiln__entry_writer_record(&draft, code, world) == KILN_OK)
-        kiln__entry_writer_put(context, &draft);
-    kiln__entry_writer_dispose(&draft);
+    if (kiln__entry_writer_record(&writer, code, world) == KILN_OK)
+        kiln__entry_writer_put(context, &writer);
+    kiln__entry_writer_dispose(&writer);
 }
 
 /* ---- reading ---- */

@@ -170,13 +170,13 @@ kiln_status kiln__entry_writer_code(kiln__entry_writer *out,
 
 static void save(kiln_context *context, const kiln_code *code)
 {
-    kiln__entry_writer draft;
+    kiln__entry_writer writer;
 
     if (code->is_stored)
         return;
-    if (kiln__entry_writer_code(&draft, code) == KILN_OK)
-        kiln__entry_writer_put(context, &draft);
-    kiln__entry_writer_dispose(&draft);
+    if (kiln__entry_writer_code(&writer, code) == KILN_OK)
+        kiln__entry_writer_put(context, &writer);
+    kiln__entry_writer_dispose(&writer);
 }
 
 void kiln__codes_save(kiln_code *const *group, size_t count)
