@@ -293,19 +293,19 @@ static kiln_status outcome(const kiln__codegen_job *job, kiln_status status)
 
 /* Whatever a process does first is slow. So the function is lowered twice, and
    the second run tells what a kernel would pay to lower it. */
-static kiln_status lower_alone(kiln__codegen_job *job)
+static kiln_status lower_and_time(kiln__codegen_job *job)
 {
     LLVMModuleRef kept = job->module;
     kiln_status status;
     uint64_t start;
 
     job->module = LLVMCloneModule(kept);
-    status = kiln__lower_alone(job);
+    status = kiln__lower_runtime_function(job);
     LLVMDisposeModule(job->module);
     job->module = kept;
     KILN_TRY(outcome(job, status));
     start = kiln__clock_ns();
-    status = kiln__lower_alone(job);
+    status = kiln__lower_runtime_function(job);
     job->make_ns = kiln__clock_ns() - start;
     return outcome(job, status);
 }
@@ -316,7 +316,7 @@ static kiln_status run_function(kiln__codegen_job *job, product *out)
     const uint64_t time = kiln__clock_ns();
 
     KILN_TRY(kiln__target_open(job));
-    KILN_TRY(lower_alone(job));
+    KILN_TRY(lower_and_time(job));
     KILN_TRY(verify(job, job->module));
     KILN_TRY(kiln__write_bitcode(job, &out->bytes));
     stage_ended(job, KILN_STAGE_LOWER, time);

@@ -300,15 +300,15 @@ static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
     return status;
 }
 
-/* Returns `folder` followed by `behind`, or NULL if out of memory. */
+/* Returns `folder` followed by `suffix`, or NULL when out of memory. */
 static char *join(const kiln__cache_settings *settings, const char *folder,
-                  const char *behind)
+                  const char *suffix)
 {
-    const size_t size = strlen(folder) + strlen(behind) + 1;
+    const size_t size = strlen(folder) + strlen(suffix) + 1;
     char *path = kiln__allocate(&settings->alloc, size);
 
     if (path)
-        (void)snprintf(path, size, "%s%s", folder, behind);
+        (void)snprintf(path, size, "%s%s", folder, suffix);
     return path;
 }
 
@@ -341,12 +341,12 @@ static kiln_status find_directory(kiln__cache_settings *settings,
 static kiln_status find_local(kiln__cache_settings *settings, const char *given,
                               const kiln__cache_variables *variables)
 {
-    char behind[32];
+    char suffix[32];
 
     settings->local_is_given = given != NULL;
     if (given)
         return copy_path(&settings->local_directory, settings, given, 0);
-    (void)snprintf(behind, sizeof behind, "/kiln-%lu",
+    (void)snprintf(suffix, sizeof suffix, "/kiln-%lu",
                    (unsigned long)geteuid());
     if (is_absolute(variables->runtime_directory))
         settings->local_directory =
@@ -355,7 +355,7 @@ static kiln_status find_local(kiln__cache_settings *settings, const char *given,
         settings->local_directory = join(
             settings,
             is_absolute(variables->temporary) ? variables->temporary : "/tmp",
-            behind);
+            suffix);
     return settings->local_directory ? KILN_OK : KILN_ENOMEM;
 }
 

@@ -349,15 +349,15 @@ int kiln__scan_type(kiln__scanner *p, uint32_t *out)
 /* Digits as they are read. Both parts of the quotient are exact in f64. */
 typedef struct decimal {
     double digits, scale;
-    int count;  /* of digits, beginning with the first that is not 0 */
-    int behind; /* the decimal point was read */
-    int zeros;  /* zeros after the point; they count when a digit follows */
+    int count;       /* of digits, beginning with the first that is not 0 */
+    int in_fraction; /* the decimal point was read */
+    int zeros; /* zeros after the point; they count when a digit follows */
 } decimal;
 
 static int add_digit(kiln__scanner *p, decimal *d, int digit)
 {
     d->digits = d->digits * 10 + digit;
-    d->scale *= d->behind ? 10 : 1;
+    d->scale *= d->in_fraction ? 10 : 1;
     d->count += d->digits > 0;
     if (d->count <= 15 && d->scale <= 1e22)
         return 1;
@@ -370,13 +370,13 @@ static int read_decimal(kiln__scanner *p, double *out)
     decimal d = {.scale = 1};
 
     for (; p->next < p->end; p->next++) {
-        if (*p->next == '.' && !d.behind) {
-            d.behind = 1;
+        if (*p->next == '.' && !d.in_fraction) {
+            d.in_fraction = 1;
             continue;
         }
         if (*p->next < '0' || *p->next > '9')
             break;
-        if (*p->next == '0' && d.behind) {
+        if (*p->next == '0' && d.in_fraction) {
             d.zeros++;
             continue;
         }

@@ -218,9 +218,9 @@ static uint8_t call_level(walk *w, const kiln__ir_node *node, uint8_t control)
     }
     if (callee->recursive || node->count > sizeof levels)
         return callee->varies ? KILN__UNIFORM_NOT : all;
-    view =
-        kiln__uniform_look(w->u, index, levels,
-                           callee->collective ? control : KILN__UNIFORM_GROUP);
+    view = kiln__uniform_view_of(w->u, index, levels,
+                                 callee->collective ? control
+                                                    : KILN__UNIFORM_GROUP);
     if (view == NULL)
         w->no_memory = 1;
     return view == NULL ? KILN__UNIFORM_NOT : view->result;
@@ -457,9 +457,10 @@ static kiln__uniform_view *make(kiln__uniform *u,
     return v;
 }
 
-const kiln__uniform_view *kiln__uniform_look(kiln__uniform *u, size_t function,
-                                             const uint8_t *parameters,
-                                             uint8_t control)
+const kiln__uniform_view *kiln__uniform_view_of(kiln__uniform *u,
+                                                size_t function,
+                                                const uint8_t *parameters,
+                                                uint8_t control)
 {
     const kiln__uniform_function *f = &u->functions[function];
     kiln__uniform_view *view = find_view(u, f, parameters, control);
@@ -490,5 +491,5 @@ const kiln__uniform_view *kiln__uniform_entry(kiln__uniform *u)
     if (levels == NULL)
         return NULL;
     memset(levels, 0, u->functions[0].ir->parameter_count);
-    return kiln__uniform_look(u, 0, levels, KILN__UNIFORM_GROUP);
+    return kiln__uniform_view_of(u, 0, levels, KILN__UNIFORM_GROUP);
 }

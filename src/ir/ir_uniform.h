@@ -69,9 +69,10 @@ void kiln__uniform_dispose(kiln__uniform *u);
 uint8_t kiln__ir_collective(const kiln__ir_node *node);
 /* Returns the view of a function that is not recursive. NULL: out of memory, or
    out of stack (`no_stack`). */
-const kiln__uniform_view *kiln__uniform_look(kiln__uniform *u, size_t function,
-                                             const uint8_t *parameters,
-                                             uint8_t control);
+const kiln__uniform_view *kiln__uniform_view_of(kiln__uniform *u,
+                                                size_t function,
+                                                const uint8_t *parameters,
+                                                uint8_t control);
 /* Returns the view of the entry, whose arguments are uniform. */
 const kiln__uniform_view *kiln__uniform_entry(kiln__uniform *u);
 

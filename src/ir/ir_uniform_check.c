@@ -126,8 +126,8 @@ static kiln__uniform_view *view_of_call(checker *c,
         return NULL;
     for (size_t i = 0; i < node->count; i++)
         levels[i] = view->values[kiln__ir_operand(view->function->ir, node, i)];
-    found = kiln__uniform_look(c->u, view->function->callees[node->imm], levels,
-                               view->controls[index]);
+    found = kiln__uniform_view_of(c->u, view->function->callees[node->imm],
+                                  levels, view->controls[index]);
     for (kiln__uniform_view *v = c->u->views; v != NULL; v = v->next)
         if (v == found)
             return v;

@@ -61,7 +61,7 @@ static int is_temporary(const char *name)
 /* Finds the oldest file and returns how many there are; `oldest` is "" if the
    folder cannot be read. Drops temporary files older than `before`. Opens a
    descriptor of its own. */
-static size_t look(int folder, char oldest[NAME_SIZE], time_t before)
+static size_t find_oldest(int folder, char oldest[NAME_SIZE], time_t before)
 {
     const int again = kiln__descriptor_open(folder, ".", FOLDER_FLAGS, 0);
     DIR *list = again < 0 ? NULL : fdopendir(again);
@@ -103,7 +103,8 @@ static void drop_beyond(int folder, size_t most)
     const time_t now = time(NULL);
     char oldest[NAME_SIZE];
 
-    while (look(folder, oldest, most > 0 ? now - TEMPORARY_S : now + 1) > most)
+    while (find_oldest(folder, oldest, most > 0 ? now - TEMPORARY_S : now + 1) >
+           most)
         if (unlinkat(folder, oldest, 0) != 0 && errno != ENOENT)
             return;
 }

@@ -102,7 +102,7 @@ static int find_upper(char *to, size_t capacity, const char *mounts, dev_t of)
 
 /* In a container the upper folder is often not visible. It is where the machine
    keeps its containers, which is local. */
-static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
+static kiln__filesystem below_overlay(const kiln_alloc *alloc, int descriptor)
 {
     kiln__filesystem found = {0, "local", 0};
     kiln_blob mounts = {0};
@@ -139,7 +139,7 @@ kiln__filesystem kiln__filesystem_of(const kiln_alloc *alloc, int descriptor)
     if (!magic_of(&magic, descriptor))
         return (kiln__filesystem){1, "unknown", kiln__passes(errno)};
     if (magic == OVERLAY)
-        return behind_overlay(alloc, descriptor);
+        return below_overlay(alloc, descriptor);
     return from_magic(magic);
 }
 

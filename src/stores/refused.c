@@ -24,14 +24,14 @@
  * ignored: the result is that of a process that starts now.
  */
 
-typedef struct looking {
+typedef struct check_walk {
     const kiln__loose *loose;
     int with_entries;
     kiln__refused_see see;
     void *env;
-} looking;
+} check_walk;
 
-static void tell(const looking *l, const char *name, const char *why_not)
+static void tell(const check_walk *l, const char *name, const char *why_not)
 {
     char path[KILN__LOOSE_PATH_SIZE];
 
@@ -58,8 +58,8 @@ void kiln__refused_pack(const kiln_alloc *alloc, int file, const char *path,
 }
 
 /* Looks at a pack that must belong to this user only. */
-static void look_at_pack(const looking *l, int folder, const char *name,
-                         const char *path)
+static void check_pack(const check_walk *l, int folder, const char *name,
+                       const char *path)
 {
     const kiln__trust *trust = &l->loose->options.trust;
     const char *why_not;
@@ -82,8 +82,8 @@ static int ends_in(const char *name, const char *end)
 
 /* Looks at files that are used because of their names; `level` is the folder's
    name. */
-static void look_at_files(const looking *l, int folder, const char *level,
-                          const char *end)
+static void check_files(const check_walk *l, int folder, const char *level,
+                        const char *end)
 {
     DIR *opened = fdopendir(folder);
     const struct dirent *found;
@@ -108,7 +108,7 @@ static void look_at_files(const looking *l, int folder, const char *level,
         if (why_not)
             l->see(l->env, path, why_not);
         else if (strcmp(end, KILN__FOLDER_PACK_SUFFIX) == 0)
-            look_at_pack(l, folder, found->d_name, path);
+            check_pack(l, folder, found->d_name, path);
     }
     (void)closedir(opened);
 }
@@ -117,8 +117,8 @@ static void look_at_files(const looking *l, int folder, const char *level,
 
 /* Looks at a folder below v2, and at the files in it whose names end with `end`
    (NULL: none). */
-static void look_at_level(const looking *l, int folder, const char *name,
-                          const char *end)
+static void check_level(const check_walk *l, int folder, const char *name,
+                        const char *end)
 {
     const char *why_not;
     const int level = kiln__loose_level(&why_not, l->loose, folder, name, 0);
@@ -128,28 +128,28 @@ static void look_at_level(const looking *l, int folder, const char *name,
     if (level < 0)
         return;
     if (end)
-        look_at_files(l, level, name, end);
+        check_files(l, level, name, end);
     else
         (void)close(level);
 }
 
-static void look_below(const looking *l, int folder)
+static void check_below(const check_walk *l, int folder)
 {
     for (unsigned i = 0; i < KILN__LOOSE_SHARDS; i++) {
         char name[3];
 
         (void)snprintf(name, sizeof name, "%02x", i & 0xff);
-        look_at_level(l, folder, name, l->with_entries ? ".e" : NULL);
+        check_level(l, folder, name, l->with_entries ? ".e" : NULL);
     }
     if (l->loose->options.trust.is_shared)
         return; /* nothing is read from these folders there */
-    look_at_level(l, folder, KILN__FOLDER_PACKS, KILN__FOLDER_PACK_SUFFIX);
-    look_at_level(l, folder, KILN__FAILED, NULL);
+    check_level(l, folder, KILN__FOLDER_PACKS, KILN__FOLDER_PACK_SUFFIX);
+    check_level(l, folder, KILN__FAILED, NULL);
 }
 
 /* Returns the open folder or -1. With -1, errno is 0 if the reason was
    reported, and ENOENT if there is no folder. */
-static int open_loose(const looking *l, int makes)
+static int open_loose(const check_walk *l, int makes)
 {
     char path[KILN__LOOSE_PATH_SIZE];
     const char *why_not;
@@ -166,20 +166,20 @@ static int open_loose(const looking *l, int makes)
     return -1;
 }
 
-static void look_at_loose(const looking *l)
+static void check_loose(const check_walk *l)
 {
     const int folder = open_loose(l, 0);
 
     if (folder < 0)
         return;
-    look_below(l, folder);
+    check_below(l, folder);
     (void)close(folder);
 }
 
 int kiln__stores_try_folder(kiln_context *context, kiln__refused_see see,
                             void *env)
 {
-    const looking l = {
+    const check_walk l = {
         .loose = kiln__stores_disk(context), .see = see, .env = env};
     int folder;
 
@@ -224,14 +224,14 @@ void kiln__stores_above(const char *path, kiln__refused_see see, void *env)
 void kiln__stores_refused(kiln_context *context, int with_entries,
                           kiln__refused_see see, void *env)
 {
-    looking l = {.with_entries = with_entries, .see = see, .env = env};
+    check_walk l = {.with_entries = with_entries, .see = see, .env = env};
 
     for (const kiln__store_link *link = kiln__chain_first(context); link;
          link = kiln__chain_next(link)) {
         if (link->ops.get != kiln__loose_ops.get)
             continue;
         l.loose = link->self;
-        look_at_loose(&l);
+        check_loose(&l);
     }
     kiln__chain_refused(context, see, env);
 }

@@ -178,11 +178,11 @@ static int begin_walk(walk *w)
     return w->at >= 0;
 }
 
-/* Puts the link's target before `behind`. False, with errno, on failure. */
-static int read_link(walk *w, int link, const char *behind)
+/* Puts the link's target before `tail`. False, with errno, on failure. */
+static int read_link(walk *w, int link, const char *tail)
 {
     const ssize_t size = readlinkat(link, "", w->link, sizeof w->link);
-    const size_t left = strlen(behind);
+    const size_t left = strlen(tail);
 
     if (size < 0)
         return 0;
@@ -190,7 +190,7 @@ static int read_link(walk *w, int link, const char *behind)
         errno = ENAMETOOLONG;
         return 0;
     }
-    memmove(w->rest + size + 1, behind, left + 1);
+    memmove(w->rest + size + 1, tail, left + 1);
     memcpy(w->rest, w->link, (size_t)size);
     w->rest[size] = '/';
     return *w->rest != '/' || begin_walk(w);
@@ -198,7 +198,7 @@ static int read_link(walk *w, int link, const char *behind)
 
 /* If the name is a link that may be followed, restarts with its target and
    returns true. False: it is no link, or must not be followed. */
-static int follow(walk *w, const char *name, const char *behind)
+static int follow(walk *w, const char *name, const char *tail)
 {
     const int reason = errno;
     const int link = open_again(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -214,7 +214,7 @@ static int follow(walk *w, const char *name, const char *behind)
         else if (++w->links > LINKS_MAX)
             errno = ELOOP;
         else
-            is_followed = read_link(w, link, behind);
+            is_followed = read_link(w, link, tail);
     }
     (void)close(link);
     return is_followed;
@@ -242,17 +242,17 @@ static int enter_name(const walk *w, const char *name, int flags)
 static int go_on(walk *w, int flags, int *is_done)
 {
     char *name = w->rest + strspn(w->rest, "/");
-    char *behind = name + strcspn(name, "/");
-    const int is_last = behind[strspn(behind, "/")] == '\0';
+    char *tail = name + strcspn(name, "/");
+    const int is_last = tail[strspn(tail, "/")] == '\0';
     int next;
 
-    if (*behind)
-        *behind++ = '\0';
+    if (*tail)
+        *tail++ = '\0';
     next = enter_name(w, *name ? name : ".",
                       is_last ? flags : O_PATH | O_DIRECTORY);
     if (next < 0)
-        return is_no_folder(errno) && follow(w, name, behind);
-    memmove(w->rest, behind, strlen(behind) + 1);
+        return is_no_folder(errno) && follow(w, name, tail);
+    memmove(w->rest, tail, strlen(tail) + 1);
     step(w, next);
     *is_done = is_last;
     return 1;

@@ -129,7 +129,7 @@ static void a_fresh_state_holds_nothing(void **state)
     assert_int_equal(f->state->print_room, KILN__PRINT_ROOM);
     assert_false(kiln__device_state_has_exception(f->memory));
     assert_ok(take(f));
-    assert_ok(kiln__device_state_look(f->memory, &f->kernels, &f->record));
+    assert_ok(kiln__device_state_peek(f->memory, &f->kernels, &f->record));
 }
 
 static void an_exception_is_told_once(void **state)
@@ -162,7 +162,7 @@ static void the_programs_own_words_are_its_message(void **state)
     assert_string_equal(f->record.exception.message, "no");
 }
 
-static void looking_leaves_prints_alone(void **state)
+static void peeking_leaves_prints_alone(void **state)
 {
     fixture *f = *state;
     const uint64_t values[] = {5, 0};
@@ -170,7 +170,7 @@ static void looking_leaves_prints_alone(void **state)
     print(f, 1, values, 2);
     raise_report(f, 0);
     assert_status(KILN_EEXCEPTION,
-                  kiln__device_state_look(f->memory, &f->kernels, &f->record));
+                  kiln__device_state_peek(f->memory, &f->kernels, &f->record));
     assert_false(kiln__device_state_has_exception(f->memory));
     assert_int_equal(f->heard.size, 0);
     assert_ok(take(f));
@@ -347,7 +347,7 @@ static void memory_full_of_anything_is_survived(void **state)
 
 /* ---- hidden arguments ---- */
 
-static void hidden_arguments_stand_behind_the_block(void **state)
+static void hidden_arguments_follow_the_block(void **state)
 {
     const kiln_kernel_info info = {.hidden_arguments = KILN__HIDDEN_COUNT};
     const kiln_kernel kernel = {.info = &info};
@@ -383,7 +383,7 @@ int main(void)
         with_state(a_fresh_state_holds_nothing),
         with_state(an_exception_is_told_once),
         with_state(the_programs_own_words_are_its_message),
-        with_state(looking_leaves_prints_alone),
+        with_state(peeking_leaves_prints_alone),
         with_state(an_exception_that_was_only_begun_is_one),
         with_state(numbers_from_the_device_are_not_believed),
         with_state(a_kernel_that_was_taken_off_tells_nothing),
@@ -394,7 +394,7 @@ int main(void)
         with_state(an_old_record_is_not_read_again),
         with_state(counts_of_prints_are_not_believed),
         with_state(memory_full_of_anything_is_survived),
-        cmocka_unit_test(hidden_arguments_stand_behind_the_block),
+        cmocka_unit_test(hidden_arguments_follow_the_block),
         cmocka_unit_test(a_kernel_without_them_gets_none),
     };
 

@@ -119,7 +119,7 @@ static void check_last(trial *t)
         assert_int_equal(t->out[i], i / BLOCK * BLOCK + (i + 1) % BLOCK);
 }
 
-static void an_item_fails_behind_the_last_barrier(void **state)
+static void an_item_fails_after_the_last_barrier(void **state)
 {
     for_levels(state, check_last);
 }
@@ -230,7 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_item_fails_in_a_turn_of_a_loop),
         cmocka_unit_test(an_item_fails_before_all_barriers),
-        cmocka_unit_test(an_item_fails_behind_the_last_barrier),
+        cmocka_unit_test(an_item_fails_after_the_last_barrier),
         cmocka_unit_test(a_failure_ends_a_loop_that_would_not),
         cmocka_unit_test(an_item_fails_at_the_end_of_a_callee),
         cmocka_unit_test(all_items_fail_in_a_condition),

@@ -389,7 +389,7 @@ static void check_own_ways(const shape *s)
     }
 }
 
-static void items_go_their_own_ways_behind_barriers(void **state)
+static void items_go_their_own_ways_after_barriers(void **state)
 {
     for_shapes(state, check_own_ways);
 }
@@ -699,7 +699,7 @@ static void control_differs_between_sub_groups(void **state)
 
 /* ---- exceptions ---- */
 
-static void an_exception_behind_a_barrier_has_its_item(void **state)
+static void an_exception_after_a_barrier_has_its_item(void **state)
 {
     const shape s = {
         .k = *state, .config = config_of(state), .grid = 192, .block = 64};
@@ -767,7 +767,7 @@ int main(void)
         cmocka_unit_test(items_return_early),
         cmocka_unit_test(a_tile_transposes),
         cmocka_unit_test(groups_have_three_dimensions),
-        cmocka_unit_test(items_go_their_own_ways_behind_barriers),
+        cmocka_unit_test(items_go_their_own_ways_after_barriers),
         cmocka_unit_test(values_of_all_types_live_across_barriers),
         cmocka_unit_test(a_strided_dot_product_is_right),
         cmocka_unit_test(a_matrix_product_is_right),
@@ -777,7 +777,7 @@ int main(void)
         cmocka_unit_test(sub_groups_add_compare_and_broadcast),
         cmocka_unit_test(shuffles_read_other_lanes),
         cmocka_unit_test(control_differs_between_sub_groups),
-        cmocka_unit_test(an_exception_behind_a_barrier_has_its_item),
+        cmocka_unit_test(an_exception_after_a_barrier_has_its_item),
         cmocka_unit_test(threads_have_memory_of_their_own),
     };
 

@@ -163,7 +163,7 @@ static void other_keys_are_named_too(void **state)
     kiln__encoder_dispose(&key);
 }
 
-static void what_stands_behind_a_key_is_its_salt(void **state)
+static void what_follows_a_key_is_its_salt(void **state)
 {
     kiln__encoder key = begin();
     seen s;
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test(a_binary_key_names_every_setting),
         cmocka_unit_test(an_instance_key_names_function_and_arguments),
         cmocka_unit_test(other_keys_are_named_too),
-        cmocka_unit_test(what_stands_behind_a_key_is_its_salt),
+        cmocka_unit_test(what_follows_a_key_is_its_salt),
         cmocka_unit_test(an_unknown_key_is_numbered),
         cmocka_unit_test(a_cut_or_flipped_key_is_shown_as_far_as_it_goes),
         cmocka_unit_test(describing_survives_a_failing_allocator),

@@ -119,7 +119,7 @@ static void what_is_no_entry_of_ours_is_counted_as_such(void **state)
     kiln__loose_free(loose);
 }
 
-static void bytes_behind_an_entry_make_it_malformed(void **state)
+static void bytes_after_an_entry_make_it_malformed(void **state)
 {
     kiln__loose *loose = loose_at(*state);
     char path[512], *bytes;
@@ -552,7 +552,7 @@ int main(void)
         IN_FOLDER(an_entry_with_any_byte_flipped_is_a_miss_and_goes),
         IN_FOLDER(an_entry_cut_at_any_length_is_a_miss_and_goes),
         IN_FOLDER(what_is_no_entry_of_ours_is_counted_as_such),
-        IN_FOLDER(bytes_behind_an_entry_make_it_malformed),
+        IN_FOLDER(bytes_after_an_entry_make_it_malformed),
         IN_FOLDER(a_file_that_is_larger_than_it_says_is_not_read),
         IN_FOLDER(a_link_is_no_entry),
         IN_FOLDER(a_pipe_or_a_folder_in_an_entrys_place_is_a_miss),

@@ -430,7 +430,7 @@ static void a_pack_that_was_cut_is_refused(void **state)
     kiln_blob_release(&bytes);
 }
 
-static void something_behind_the_end_is_refused(void **state)
+static void something_after_the_end_is_refused(void **state)
 {
     kiln_blob bytes = pack_bytes(COUNT, SIZE);
     unsigned char *longer = calloc(1, bytes.size + 64);
@@ -589,7 +589,7 @@ int main(int count, char **arguments)
         IN_FOLDER(threads_look_at_one_file),
         cmocka_unit_test(a_store_holds_the_pack),
         cmocka_unit_test(a_pack_that_was_cut_is_refused),
-        cmocka_unit_test(something_behind_the_end_is_refused),
+        cmocka_unit_test(something_after_the_end_is_refused),
         cmocka_unit_test(a_flipped_bit_is_a_miss_at_most),
         IN_FOLDER(what_is_no_pack_says_so),
         IN_FOLDER(packs_survive_failing_allocations),

@@ -112,7 +112,7 @@ int kiln__device_state_has_exception(const void *state);
 /* As kiln__device_state_take(), while work may still run, and for exceptions
    only. KILN_OK: none is ready. Kernels that still run may raise the next
    one. */
-kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
+kiln_status kiln__device_state_peek(void *state, kiln__loaded_kernels *kernels,
                                     kiln__device_record *record);
 
 /* Writes the hidden arguments after the packed block of the request, if the

@@ -244,7 +244,7 @@ kiln_status kiln__device_state_take(void *state, kiln__loaded_kernels *kernels,
     return KILN_EEXCEPTION;
 }
 
-kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
+kiln_status kiln__device_state_peek(void *state, kiln__loaded_kernels *kernels,
                                     kiln__device_record *record)
 {
     struct kiln__device_state *from = state, seen;

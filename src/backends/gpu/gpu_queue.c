@@ -334,7 +334,7 @@ kiln_status kiln__gpu_queue_wait(kiln__gpu_queue *queue, int block,
     if (status == KILN_OK)
         status = wait_native(queue, block, &result, error);
     if (status == KILN_OK && result == KILN__GPU_NOT_READY) {
-        status = kiln__device_state_look(
+        status = kiln__device_state_peek(
             queue->state, &context->backend->kernels, &queue->record);
         return status == KILN_OK ? KILN_EAGAIN : lend(status, queue, exception);
     }

@@ -19,14 +19,14 @@
 /* ---- starting ---- */
 
 /* Opens a file that reads nothing; works in processes without /dev, too. */
-static int open_nothing(void)
+static int open_null_file(void)
 {
-    const int nothing =
+    const int null_file =
         kiln__descriptor_open(AT_FDCWD, "/dev/null", O_RDONLY, 0);
     int ends[2];
 
-    if (nothing >= 0 || kiln__passes(errno))
-        return nothing;
+    if (null_file >= 0 || kiln__passes(errno))
+        return null_file;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     (void)close(ends[1]);
@@ -34,11 +34,11 @@ static int open_nothing(void)
 }
 
 static int add_actions(posix_spawn_file_actions_t *actions,
-                       const kiln__program *program, int nothing)
+                       const kiln__program *program, int null_file)
 {
     const int count = (int)program->file_count;
     int reason =
-        posix_spawn_file_actions_adddup2(actions, nothing, STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(actions, null_file, STDIN_FILENO);
 
     for (int i = 0; reason == 0 && i < count; i++)
         reason =
@@ -69,7 +69,7 @@ static int set_attributes(posix_spawnattr_t *attributes, int leads)
                        : posix_spawnattr_setflags(attributes, (short)flags);
 }
 
-static int spawn(pid_t *out, const kiln__program *program, int nothing)
+static int spawn(pid_t *out, const kiln__program *program, int null_file)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -79,7 +79,7 @@ static int spawn(pid_t *out, const kiln__program *program, int nothing)
         return reason;
     reason = posix_spawnattr_init(&attributes);
     if (reason == 0) {
-        reason = add_actions(&actions, program, nothing);
+        reason = add_actions(&actions, program, null_file);
         if (reason == 0)
             reason = set_attributes(&attributes, program->leads);
         if (reason == 0)
@@ -93,11 +93,12 @@ static int spawn(pid_t *out, const kiln__program *program, int nothing)
 
 int kiln__process_start(kiln__process *out, const kiln__program *program)
 {
-    const int nothing = open_nothing();
-    const int reason = nothing < 0 ? errno : spawn(&out->pid, program, nothing);
+    const int null_file = open_null_file();
+    const int reason =
+        null_file < 0 ? errno : spawn(&out->pid, program, null_file);
 
-    if (nothing >= 0)
-        (void)close(nothing);
+    if (null_file >= 0)
+        (void)close(null_file);
     out->file = KILN__KEPT_NONE;
     out->leads = program->leads;
     if (reason == 0)

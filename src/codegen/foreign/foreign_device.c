@@ -177,7 +177,7 @@ typedef struct reaching {
     kiln__codegen_job *job;
     LLVMValueRef *functions; /* functions that reach a device function */
     size_t count;
-    int is_anything_called; /* the address of one of them is taken */
+    int is_address_taken; /* the address of one of them is taken */
 } reaching;
 
 static void add_reaching(reaching *r, LLVMValueRef function)
@@ -201,7 +201,7 @@ static void add_users(reaching *r, LLVMValueRef function)
         if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == function)
             forget_memory(user, LLVMGetNumArgOperands(user));
         else
-            r->is_anything_called = 1;
+            r->is_address_taken = 1;
         if (LLVMIsAInstruction(user))
             add_reaching(
                 r, LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
@@ -255,7 +255,7 @@ static kiln_status forget_of_callers(kiln__codegen_job *job,
         forget_memory(r.functions[i], LLVMCountParams(r.functions[i]));
         add_users(&r, r.functions[i]);
     }
-    if (r.is_anything_called)
+    if (r.is_address_taken)
         forget_all(job);
     return KILN_OK;
 }

@@ -384,7 +384,7 @@ static kiln_status lower_alone(kiln__lowering *l)
     return status == KILN_OK ? define(l, &l->functions[0]) : status;
 }
 
-kiln_status kiln__lower_alone(kiln__codegen_job *job)
+kiln_status kiln__lower_runtime_function(kiln__codegen_job *job)
 {
     kiln__lowering lowering;
     kiln_status status;

@@ -10,6 +10,6 @@
    and can_fail. Failures are recorded by kiln__job_fail(). */
 kiln_status kiln__lower(kiln__codegen_job *job);
 /* Lowers only functions[0], a runtime function, and declares the others. */
-kiln_status kiln__lower_alone(kiln__codegen_job *job);
+kiln_status kiln__lower_runtime_function(kiln__codegen_job *job);
 
 #endif /* KILN_CODEGEN_LOWER_LOWER_JOB_H */

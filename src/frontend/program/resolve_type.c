@@ -383,7 +383,7 @@ static kiln_status resolve_name(const kiln_type **out, resolving *r,
 static kiln_status resolve_tree(const kiln_type **out, resolving *r,
                                 const kiln__ast *tree)
 {
-    static const kiln__binding nothing = {.kind = KILN__BINDING_CONST};
+    static const kiln__binding no_binding = {.kind = KILN__BINDING_CONST};
 
     if (tree->kind == KILN__AST_NAME || tree->kind == KILN__AST_MEMBER)
         return resolve_name(out, r, tree);
@@ -395,7 +395,7 @@ static kiln_status resolve_tree(const kiln_type **out, resolving *r,
         return resolve_tuple(out, r, tree);
     if (tree->kind == KILN__AST_TYPEOF)
         return resolve_typeof(out, r, tree);
-    return kiln__not_a_type(r->scope, tree, &nothing);
+    return kiln__not_a_type(r->scope, tree, &no_binding);
 }
 
 static kiln_status resolve(const kiln_type **out, resolving *r,

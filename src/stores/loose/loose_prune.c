@@ -171,7 +171,7 @@ static void evict(keeping *k, kiln__loose_scan *scan, unsigned shard)
 
 /* Scans a folder. If there is too much in all, evicts down to the folder's
    share. Counts what is left. */
-static kiln_status look(keeping *k, unsigned shard)
+static kiln_status scan_folder(keeping *k, unsigned shard)
 {
     kiln__loose_scan scan;
     kiln_status status = kiln__loose_scan_begin(&scan, k->loose);
@@ -188,7 +188,7 @@ static kiln_status look(keeping *k, unsigned shard)
     return status;
 }
 
-static kiln_status look_at_unseen(keeping *k, unsigned shard)
+static kiln_status scan_unseen(keeping *k, unsigned shard)
 {
     kiln_status status = KILN_OK;
     int left = UNSEEN_MAX;
@@ -199,21 +199,22 @@ static kiln_status look_at_unseen(keeping *k, unsigned shard)
 
         if (k->table.shards[at].mark != 0 || k->seen[at])
             continue;
-        status = look(k, at);
+        status = scan_folder(k, at);
         left--;
     }
     return status;
 }
 
-static void look_at_largest(keeping *k)
+static void scan_largest(keeping *k)
 {
     kiln_status status = KILN_OK;
 
     for (int i = 0; i < KILN__LOOSE_SHARDS && status == KILN_OK &&
                     is_too_much(&k->table, k->of);
          i++)
-        status = look(k, usage_largest(&k->table, k->seen,
-                                       usage_sum(&k->table).size > k->of.size));
+        status = scan_folder(
+            k, usage_largest(&k->table, k->seen,
+                             usage_sum(&k->table).size > k->of.size));
 }
 
 static void keep_bounds(keeping *k, unsigned shard, uint64_t bytes,
@@ -225,18 +226,18 @@ static void keep_bounds(keeping *k, unsigned shard, uint64_t bytes,
     if (getpid() != k->loose->pid)
         return;
     if (is_drawn)
-        status = look(k, shard);
+        status = scan_folder(k, shard);
     if (status == KILN_OK)
-        status = look_at_unseen(k, shard);
+        status = scan_unseen(k, shard);
     if (status == KILN_OK)
-        look_at_largest(k);
+        scan_largest(k);
 }
 
 /* ---- all folders ---- */
 
 /* `low`: if there is too much, evict down to the low-water mark. */
-static kiln_status look_at_all(kiln__loose *loose, bounds of, int low,
-                               const char *keep, kiln__store_report *report)
+static kiln_status scan_all(kiln__loose *loose, bounds of, int low,
+                            const char *keep, kiln__store_report *report)
 {
     kiln__loose_scan scan;
     kiln_status status = kiln__loose_scan_begin(&scan, loose);
@@ -271,7 +272,7 @@ kiln_status kiln__loose_prune(kiln__loose *loose, kiln__store_report *report)
         return KILN_OK;
     if (!loose->options.writes)
         return KILN_EREADONLY;
-    return look_at_all(loose, bounds_of(loose, folder), 0, NULL, report);
+    return scan_all(loose, bounds_of(loose, folder), 0, NULL, report);
 }
 
 kiln_status kiln__loose_clear(kiln__loose *loose, kiln__store_report *report)
@@ -284,7 +285,7 @@ kiln_status kiln__loose_clear(kiln__loose *loose, kiln__store_report *report)
         return KILN_OK;
     if (!loose->options.writes)
         return KILN_EREADONLY;
-    status = look_at_all(loose, (bounds){0, 0}, 0, NULL, report);
+    status = scan_all(loose, (bounds){0, 0}, 0, NULL, report);
     (void)unlinkat(folder, KILN__USAGE_NAME, 0);
     for (unsigned i = 0; i < KILN__LOOSE_SHARDS; i++) {
         char name[3];
@@ -345,7 +346,7 @@ void kiln__loose_grew(kiln__loose *loose, int folder, const char *name,
     kiln__store_report report;
 
     if (is_small(of))
-        (void)look_at_all(loose, of, 1, name, &report);
+        (void)scan_all(loose, of, 1, name, &report);
     else
         count_put(loose, folder, name, (size + BLOCK - 1) / BLOCK * BLOCK, of);
 }

@@ -52,8 +52,8 @@ typedef struct lookup_result {
 } lookup_result;
 
 /* With the lock held. */
-static lookup look(struct kiln__tiers *tiers, kiln__call_chain *chain,
-                   const kiln__typed_request *request, lookup_result *out)
+static lookup look_up(struct kiln__tiers *tiers, kiln__call_chain *chain,
+                      const kiln__typed_request *request, lookup_result *out)
 {
     kiln__instance *instance = kiln__instance_get(tiers, request->signature,
                                                   request->config->owner, 1);
@@ -185,7 +185,7 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
         lookup outcome;
 
         kiln__mutex_lock(&tiers->lock);
-        outcome = look(tiers, chain, request, &found);
+        outcome = look_up(tiers, chain, request, &found);
         kiln__mutex_unlock(&tiers->lock);
         if (outcome == FOUND || outcome == FAILED || outcome == NO_MEMORY)
             return answer(out, context, &found, outcome, waited, error);

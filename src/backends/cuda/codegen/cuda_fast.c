@@ -18,7 +18,7 @@ typedef struct quick {
     int operands;
     int is_overloaded;
     double before; /* factor of the operand; 0: none */
-    double behind; /* factor of the result; 0: none */
+    double after;  /* factor of the result; 0: none */
 } quick;
 
 #define SINE \
@@ -93,5 +93,5 @@ LLVMValueRef kiln__cuda_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
     return scaled(builder,
                   LLVMBuildCall2(builder, LLVMGlobalGetValueType(function),
                                  function, operands, (unsigned)q->operands, ""),
-                  q->behind);
+                  q->after);
 }

@@ -332,7 +332,7 @@ kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,
     if (to->state != NULL && !is_left)
         status = kiln__device_state_take(to->state, kernels, &to->record);
     else if (to->state != NULL && to->is_lent)
-        status = kiln__device_state_look(to->state, kernels, &to->record);
+        status = kiln__device_state_peek(to->state, kernels, &to->record);
     if (status == KILN_EEXCEPTION)
         *exception = to->record.exception;
     return status == KILN_OK && is_left ? KILN_EAGAIN : status;

@@ -324,7 +324,7 @@ static kiln_status query_idle(opencl_queue *queue, kiln_error **error)
 static kiln_status peek(opencl_queue *queue, kiln_exception *exception)
 {
     if (!queue->is_lent || queue->host == NULL ||
-        kiln__device_state_look(queue->host, &queue->device->base.kernels,
+        kiln__device_state_peek(queue->host, &queue->device->base.kernels,
                                 &queue->record) != KILN_EEXCEPTION)
         return KILN_EAGAIN;
     *exception = queue->record.exception;

@@ -410,8 +410,8 @@ static void call(planner *p, uint32_t index)
     made->f = p->l->functions[function];
     made->scope = p->scope;
     made->view =
-        kiln__uniform_look(p->uniform, function, levels,
-                           frame->view->controls[operand(p, index, 0)]);
+        kiln__uniform_view_of(p->uniform, function, levels,
+                              frame->view->controls[operand(p, index, 0)]);
     made->variables = kiln__arena_allocate_array(
         arena, made->f.ir.locals.count + 1, sizeof(void *));
     if (made->view == NULL || made->variables == NULL) {
