@@ -5,8 +5,8 @@
 /*
  * The common type is the wider one of the same signedness, the wider of two
  * floats, which holds all values of the narrower, the float of an integer and a
- * float, the vector of a vector and a scalar. Literals adapt to
- * it; literals alone are i64 and f64.
+ * float, the vector of a vector and a scalar. Literals adapt to it; literals
+ * alone are i64 and f64.
  */
 
 static const kiln_type *lane(const kiln_type *type)
