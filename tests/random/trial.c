@@ -289,10 +289,14 @@ static const uint32_t blocks[][3] = {{0, 0, 0},  {7, 3, 1}, {16, 4, 1},
                                      {4, 4, 4},  {1, 1, 1}, {5, 2, 3},
                                      {16, 1, 1}, {1, 9, 1}};
 
-/* Makes groups that a device can run, and a grid of whole groups. */
-static void make_whole(kiln_launch *launch)
+/* Makes groups that a device can run, and a grid of whole groups. A kernel does
+   not tell items apart by a dimension from `rank` on, so none is added there:
+   two items would write the same elements. */
+static void make_whole(kiln_launch *launch, uint32_t rank)
 {
-    for (int d = 0; d < 3; d++) {
+    for (uint32_t d = 0; d < 3; d++) {
+        if (d >= rank)
+            launch->block[d] = 1;
         if (launch->block[0] == 0)
             launch->block[d] = (uint32_t)(launch->grid[d] % 64);
         if (launch->block[d] == 0)
@@ -339,7 +343,7 @@ static void choose_shape(trial *t, shape *s, size_t index)
                 1 + (uint64_t)random_below(g, rank == 2 ? 19 : 8);
     }
     if (!t->is_host)
-        make_whole(&s->launch);
+        make_whole(&s->launch, rank);
     if (!t->orders_lanes && asks_for_lanes(t->program.source.bytes))
         make_rows(&s->launch);
     s->items = items_of(&s->launch);
