@@ -1,4 +1,5 @@
-/* test_call_scopes.c - callbacks that call back, and threads that need each other. */
+/* test_call_scopes.c - callbacks that call back, and threads that need each
+ * other. */
 /* LABELS: unit tiers thread host */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/toys.h"
