@@ -42,13 +42,14 @@ unsigned kiln__codegen_backend_bit(const char *name)
 void kiln__codegen_backends_abandon(void)
 {
     for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
-        if (backends[i]->abandon != NULL)
-            backends[i]->abandon();
+        if (backends[i]->process != NULL &&
+            backends[i]->process->abandon != NULL)
+            backends[i]->process->abandon();
 }
 
 void kiln__codegen_backends_guard_forks(void)
 {
     for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
-        if (backends[i]->guard_forks != NULL)
-            backends[i]->guard_forks();
+        if (backends[i]->process != NULL)
+            backends[i]->process->guard_forks();
 }

@@ -74,7 +74,7 @@ static int is_undefined(const kiln__codegen_job *job, LLVMValueRef f,
 {
     return LLVMIsDeclaration(f) && LLVMGetIntrinsicID(f) == 0 &&
            LLVMGetVisibility(f) != LLVMHiddenVisibility &&
-           !job->backend->may_import(name);
+           !job->backend->symbols.may_import(name);
 }
 
 /* What is still undefined must be an intrinsic or a function that the backend's
@@ -133,7 +133,7 @@ static kiln_status link(kiln__codegen_job *job)
         KILN_TRY(link_module(job));
         kiln__job_switch(job);
     }
-    KILN_TRY(job->backend->wrap(job));
+    KILN_TRY(job->backend->payload.wrap(job));
     kiln__debug_end(job);
     if (job->checked_module != NULL)
         KILN_TRY(verify(job, job->checked_module));
@@ -204,8 +204,8 @@ static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
 
     if (is_quick)
         kiln__llvm_begin_quick(job->machine);
-    buffer = job->backend->emit != NULL
-                 ? job->backend->emit(job, module, as_text)
+    buffer = job->backend->machine != NULL
+                 ? job->backend->machine->emit(job, module, as_text)
                  : emit_by_machine(job, module, as_text, is_large);
     if (is_quick)
         kiln__llvm_end_quick(job->machine, job->settings->opt_level);
@@ -257,7 +257,8 @@ static kiln_status emit_binary(kiln__codegen_job *job, product *out)
         objects[i] = (kiln__object){LLVMGetBufferStart(made.buffers[i]),
                                     LLVMGetBufferSize(made.buffers[i])};
     if (status == KILN_OK)
-        status = job->backend->finish(job, objects, made.count, &out->bytes);
+        status =
+            job->backend->payload.finish(job, objects, made.count, &out->bytes);
     if (status == KILN_OK)
         status = kiln__foreign_sites_place(job, &out->bytes);
     dispose_emitted(&made);
@@ -379,9 +380,9 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
    what the code reports. */
 static kiln_status take_reports(kiln__codegen_job *job, product *out)
 {
-    if (job->reports == NULL || job->backend->reports == NULL)
+    if (job->reports == NULL || job->backend->payload.reports == NULL)
         return KILN_OK;
-    out->reports = job->backend->reports(job, &out->report_size);
+    out->reports = job->backend->payload.reports(job, &out->report_size);
     return job->status;
 }
 
@@ -409,8 +410,9 @@ static kiln_status job_open(kiln__codegen_job *job,
     if (!is_form(request->form))
         return kiln__job_fail(job, KILN_EINVAL, "no form %d to emit",
                               (int)request->form);
-    if (request->form <= KILN_EMIT_BINARY && job->backend->is_taken != NULL &&
-        job->backend->is_taken(request->entry))
+    if (request->form <= KILN_EMIT_BINARY &&
+        job->backend->symbols.is_taken != NULL &&
+        job->backend->symbols.is_taken(request->entry))
         return kiln__job_fail(job, KILN_EINVAL,
                               "a kernel for backend '%s' cannot have the name "
                               "'%s': code calls another function by it",

@@ -136,9 +136,9 @@ static inline void lower_fake_print(kiln__codegen_job *job,
 static const kiln__codegen_backend lower_fake_backend = {
     .name = "test",
     .format = "none",
-    .query = lower_fake_query,
-    .raise = lower_fake_raise,
-    .print = lower_fake_print,
+    .item = &(const kiln__codegen_item){.query = lower_fake_query,
+                                        .raise = lower_fake_raise,
+                                        .print = lower_fake_print},
 };
 
 /* ---- functions ---- */

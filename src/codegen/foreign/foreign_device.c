@@ -66,13 +66,14 @@ static kiln_status bind_query(kiln__codegen_job *job, LLVMBuilderRef builder,
         const uint64_t d = LLVMConstIntGetZExtValue(dimension);
 
         if (d <= 2)
-            value =
-                job->backend->query(job, builder, item, to->query, (uint32_t)d);
+            value = job->backend->item->query(job, builder, item, to->query,
+                                              (uint32_t)d);
     } else {
         for (uint32_t d = 0; d <= 2; d++)
             value = choose(
                 job, builder, dimension, d,
-                job->backend->query(job, builder, item, to->query, d), value);
+                job->backend->item->query(job, builder, item, to->query, d),
+                value);
     }
     LLVMReplaceAllUsesWith(call, value);
     return KILN_OK;
@@ -135,7 +136,7 @@ static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
     if (method == NULL || message == NULL)
         return refuse_call(job, "kiln_raise",
                            "method and message must be constant strings");
-    job->backend->raise(
+    job->backend->item->raise(
         job, builder, LLVMGetOperand(call, 0),
         &(kiln__codegen_exception){
             .kind = (uint32_t)LLVMConstIntGetZExtValue(kind),

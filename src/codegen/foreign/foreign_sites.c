@@ -360,7 +360,7 @@ kiln_status kiln__foreign_sites(kiln__codegen_job *job)
     if (b.count == 0)
         return check_unnamed(job);
     if (job->settings->sites == KILN_SITES_PATCH) {
-        if (job->backend->find_sites == NULL)
+        if (job->backend->payload.find_sites == NULL)
             return kiln__job_fail(job, KILN_EUNSUPPORTED,
                                   "backend %s patches no sites",
                                   job->backend->name);
@@ -400,8 +400,8 @@ kiln_status kiln__foreign_sites_place(kiln__codegen_job *job,
 
     if (job->settings->sites != KILN_SITES_PATCH || job->site_count == 0)
         return KILN_OK;
-    KILN_TRY(job->backend->find_sites(job, payload, job->site_count * SLOT_SIZE,
-                                      &offset));
+    KILN_TRY(job->backend->payload.find_sites(
+        job, payload, job->site_count * SLOT_SIZE, &offset));
     for (size_t i = 0; i < job->site_count; i++)
         job->sites[i].offset = offset + i * SLOT_SIZE;
     return KILN_OK;

@@ -32,9 +32,9 @@ static int is_target_constant(const kiln__codegen_job *job,
     size_t size;
 
     return job->request->form == KILN__EMIT_CLOSURE &&
-           job->backend->constant != NULL &&
-           job->backend->constant(job, LLVMGetValueName2(variable, &size),
-                                  &value);
+           job->backend->symbols.constant != NULL &&
+           job->backend->symbols.constant(
+               job, LLVMGetValueName2(variable, &size), &value);
 }
 
 /* ---- initialisers ---- */

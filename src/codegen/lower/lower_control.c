@@ -418,7 +418,7 @@ static void print(kiln__lowering *l, const kiln__ir_node *node)
         else
             parts.values[i] = printed(l, operand(l, node, i), &parts.kinds[i]);
     }
-    l->job->backend->print(
+    l->job->backend->item->print(
         l->job, l->builder, l->item,
         &(kiln__codegen_print){count, parts.texts, parts.values, parts.kinds});
 }

@@ -217,9 +217,9 @@ static LLVMValueRef call(kiln__lowering *l, const kiln__ir_node *node)
 
 static LLVMValueRef query(kiln__lowering *l, const kiln__ir_node *node)
 {
-    return l->job->backend->query(l->job, l->builder, l->item,
-                                  (uint32_t)(node->imm / 4),
-                                  (uint32_t)(node->imm % 4));
+    return l->job->backend->item->query(l->job, l->builder, l->item,
+                                        (uint32_t)(node->imm / 4),
+                                        (uint32_t)(node->imm % 4));
 }
 
 LLVMMetadataRef kiln__lower_enter(const kiln__lowering *l,

@@ -12,7 +12,7 @@
 
 static LLVMValueRef address_of_heap(kiln__lowering *l)
 {
-    return l->job->backend->heap(l->job, l->builder, l->item);
+    return l->job->backend->item->heap(l->job, l->builder, l->item);
 }
 
 static LLVMValueRef at_offset(kiln__lowering *l, LLVMValueRef base,

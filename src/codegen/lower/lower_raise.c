@@ -22,13 +22,14 @@ LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
 static int wants_frames(const kiln__lowering *l)
 {
     return l->job->settings->debug_level >= KILN_DEBUG_FULL &&
-           l->job->backend->frame != NULL;
+           l->job->backend->item->frame != NULL;
 }
 
 void kiln__lower_frame(kiln__lowering *l, uint32_t ordinal, const char *method)
 {
     if (wants_frames(l))
-        l->job->backend->frame(l->job, l->builder, l->item, ordinal, method);
+        l->job->backend->item->frame(l->job, l->builder, l->item, ordinal,
+                                     method);
 }
 
 void kiln__lower_leave(kiln__lowering *l, int failed)
@@ -105,7 +106,7 @@ void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
 
     exception.ordinal = node->ordinal;
     exception.method = l->ir->method;
-    l->job->backend->raise(l->job, l->builder, l->item, &exception);
+    l->job->backend->item->raise(l->job, l->builder, l->item, &exception);
     return_failure(l);
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }

@@ -14,7 +14,7 @@
 int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f)
 {
     return !f->inlined && f->source->runtime == NULL &&
-           l->job->backend->exhausted != NULL;
+           l->job->backend->item->exhausted != NULL;
 }
 
 void kiln__lower_guard(kiln__lowering *l)
@@ -26,7 +26,8 @@ void kiln__lower_guard(kiln__lowering *l)
     if (!kiln__lower_guards(l, l->f))
         return;
     kiln__lower_check(
-        l, &method, l->job->backend->exhausted(l->job, l->builder, l->item),
+        l, &method,
+        l->job->backend->item->exhausted(l->job, l->builder, l->item),
         (kiln__codegen_exception){.kind = KILN_EXCEPTION_MEMORY,
                                   .message = "calls nest too deeply",
                                   .values = {none, none}});

@@ -67,7 +67,7 @@ static uint64_t alloca_size(const kiln__codegen_job *job, LLVMValueRef alloca)
 
 static int runs_on_threads(const kiln__codegen_job *job)
 {
-    return job->backend->exhausted != NULL;
+    return job->backend->item->exhausted != NULL;
 }
 
 static const char *name_of_parent(LLVMValueRef instruction)

@@ -293,17 +293,11 @@ typedef struct kiln__foreign_rules {
 #define KILN__FAST_DIVIDE (-1) /* an operation beside KILN__MATH_... */
 
 /**
- * What a backend's codegen half does. backends/host/codegen/host_codegen.c is
- * the example to read.
+ * What lowering asks for inside the code of an item, whose state `item` points
+ * to: it is the function's first parameter.
  */
-typedef struct kiln__codegen_backend {
-    const char *name;
-    const char *format;
-    const kiln__codegen_groups *groups; /* NULL: the target has barriers */
-    const kiln__codegen_device *device; /* set where `groups` is NULL */
-    const kiln__foreign_rules *foreign;
-    /* Returns the answer to a query as i64. `item` is the function's first
-       parameter. */
+typedef struct kiln__codegen_item {
+    /* Returns the answer to a query as i64. */
     LLVMValueRef (*query)(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t query,
                           uint32_t dimension);
@@ -321,6 +315,14 @@ typedef struct kiln__codegen_backend {
                          LLVMValueRef item);
     void (*print)(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item, const kiln__codegen_print *print);
+    /* Returns an i1: hardly any stack is left. NULL: the target does not
+       check. */
+    LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item);
+} kiln__codegen_item;
+
+/** What makes a payload of the module of an item's function. */
+typedef struct kiln__codegen_payload {
     /* Adds the kernel around job->item_function. */
     kiln_status (*wrap)(kiln__codegen_job *job);
     /* Checks and links the emitted objects and makes the payload of them. A
@@ -331,25 +333,72 @@ typedef struct kiln__codegen_backend {
        KILN__SITE_TABLE of `size` bytes. NULL: a payload cannot have one. */
     kiln_status (*find_sites)(kiln__codegen_job *job, const kiln_blob *payload,
                               size_t size, uint64_t *offset);
-    /* NULL, or stores the value of a constant that a vendor's library
-       expects its linker to define, and returns true. Returns false for any
-       other name. */
-    int (*constant)(const kiln__codegen_job *job, const char *name,
-                    uint64_t *value);
+    /* NULL, or returns the table of what the job's code may report, in the
+       arena. Returns NULL when there is nothing to report, or when the job has
+       failed. */
+    const void *(*reports)(kiln__codegen_job *job, size_t *size);
+} kiln__codegen_payload;
+
+/** Names that mean something to the target. */
+typedef struct kiln__codegen_symbols {
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
     /* NULL, or true when emitted code itself calls a function of that name. A
        kernel of that name would be called in its place. */
     int (*is_taken)(const char *name);
-    /* Returns an i1: hardly any stack is left. NULL: the target does not
-       check. */
-    LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
-                              LLVMValueRef item);
+    /* NULL, or stores the value of a constant that a vendor's library
+       expects its linker to define, and returns true. Returns false for any
+       other name. */
+    int (*constant)(const kiln__codegen_job *job, const char *name,
+                    uint64_t *value);
+} kiln__codegen_symbols;
+
+/** Code generation of the backend's own, in place of LLVM's. */
+typedef struct kiln__codegen_machine {
+    /* Called before and after the job's own machine is made. */
+    kiln_status (*begin)(kiln__codegen_job *job);
+    void (*end)(void);
+    /* Generates code in place of kiln__llvm_emit(). Returns NULL when the job
+       has failed. */
+    LLVMMemoryBufferRef (*emit)(kiln__codegen_job *job, LLVMModuleRef module,
+                                int as_text);
+} kiln__codegen_machine;
+
+/** State of the process that a backend has, a lock for example. */
+typedef struct kiln__codegen_process {
+    /* NULL, or releases what the calling thread's job holds of it. LLVM cannot
+       go on, and the thread never comes back. */
+    void (*abandon)(void);
+    /* Makes it usable in children of fork(). Called once. */
+    void (*guard_forks)(void);
+} kiln__codegen_process;
+
+/**
+ * What a backend's codegen half does. backends/host/codegen/host_codegen.c is
+ * the example to read. What all GPUs do in one way is in
+ * backends/device/codegen.
+ */
+typedef struct kiln__codegen_backend {
+    const char *name;
+    const char *format;
+    const kiln__codegen_item *item;
+    const kiln__codegen_groups *groups; /* NULL: the target has barriers */
+    const kiln__codegen_device *device; /* set where `groups` is NULL */
+    const kiln__foreign_rules *foreign;
+    const kiln__codegen_machine *machine; /* NULL: LLVM generates the code */
+    const kiln__codegen_process *process; /* NULL: it has no such state */
+    kiln__codegen_symbols symbols;
+    kiln__codegen_payload payload;
+    /* NULL, or prepares the context of a job before anything else is done. */
+    void (*open)(const kiln__codegen_job *job);
     /* NULL, or builds a fast form of KILN__MATH_... on f32 or of
        KILN__FAST_DIVIDE, where floats are fast. Returns NULL when the target
        has nothing that is faster than the exact form. */
     LLVMValueRef (*fast)(kiln__codegen_job *job, LLVMBuilderRef builder,
                          int64_t operation, LLVMValueRef *arguments);
+    /* NULL, or rewrites the modules after the passes into what the target's
+       code generation takes, and refuses what it cannot take. */
+    kiln_status (*adapt)(kiln__codegen_job *job);
     /* NULL, or three pipelines in LLVM's text form: for level 0 and for large
        functions; for all others; for large functions whose variables stay in
        memory. */
@@ -357,30 +406,8 @@ typedef struct kiln__codegen_backend {
     /* Above this value of kiln__llvm_crowding(), register allocation takes too
        long for a module. 0: there is no limit. */
     uint64_t crowding_max;
-    /* NULL, or rewrites the modules after the passes into what the target's
-       code generation takes, and refuses what it cannot take. */
-    kiln_status (*adapt)(kiln__codegen_job *job);
     /* NULL, or the name of the process's variable that adapt() refers to. */
     const char *own_variable;
-    /* NULL, or generates code in place of kiln__llvm_emit(). Returns NULL when
-       the job has failed. */
-    LLVMMemoryBufferRef (*emit)(kiln__codegen_job *job, LLVMModuleRef module,
-                                int as_text);
-    /* NULL, or prepares the context of a job before anything else is done. */
-    void (*open)(const kiln__codegen_job *job);
-    /* NULL, or releases what the calling thread's job holds of the backend's
-       state. LLVM cannot go on, and the thread never comes back. */
-    void (*abandon)(void);
-    /* NULL, or makes the backend's state of the process usable in children of
-       fork(). Called once. */
-    void (*guard_forks)(void);
-    /* NULL, or returns the table of what the job's code may report, in the
-       arena. Returns NULL when there is nothing to report, or when the job has
-       failed. */
-    const void *(*reports)(kiln__codegen_job *job, size_t *size);
-    /* NULL, or called before and after the job's own machine is made. */
-    kiln_status (*begin_machine)(kiln__codegen_job *job);
-    void (*end_machine)(void);
     /* Each job has its own machine, because LLVM's machine keeps state of one
        job that would show in the code of the next. */
     int owns_machine;

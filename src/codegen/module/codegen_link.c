@@ -339,7 +339,8 @@ static void define_constants(const kiln__codegen_job *job)
 
         if (!LLVMIsDeclaration(at) ||
             LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
-            !job->backend->constant(job, LLVMGetValueName2(at, &size), &value))
+            !job->backend->symbols.constant(job, LLVMGetValueName2(at, &size),
+                                            &value))
             continue;
         LLVMSetInitializer(at, LLVMConstInt(type, value, 0));
         LLVMSetGlobalConstant(at, 1);
@@ -351,7 +352,8 @@ kiln_status kiln__link_imports(kiln__codegen_job *job)
 {
     for (size_t i = 0; i < job->request->import_count; i++)
         KILN_TRY(link_import(job, i));
-    if (job->backend->constant != NULL && job->request->import_count > 0)
+    if (job->backend->symbols.constant != NULL &&
+        job->request->import_count > 0)
         define_constants(job);
     return KILN_OK;
 }

@@ -172,7 +172,7 @@ int kiln__code_cut_large(const kiln__codegen_job *job, LLVMModuleRef module)
 {
     const uint64_t most = job->backend->crowding_max;
 
-    if (job->backend->emit != NULL ||
+    if (job->backend->machine != NULL ||
         (kiln__llvm_largest(module) <= LARGE_CODE &&
          (most == 0 || kiln__llvm_crowding(module) <= most)))
         return 0;

@@ -250,11 +250,11 @@ static kiln_status make_own_machine(kiln__codegen_job *job)
     LLVMTargetRef target = NULL;
 
     KILN_TRY(find_target(job, &target));
-    if (backend->begin_machine != NULL)
-        KILN_TRY(backend->begin_machine(job));
+    if (backend->machine != NULL)
+        KILN_TRY(backend->machine->begin(job));
     job->own_machine = machine_new(job->settings, target);
-    if (backend->end_machine != NULL)
-        backend->end_machine();
+    if (backend->machine != NULL)
+        backend->machine->end();
     job->machine = job->own_machine;
     return job->machine != NULL ? KILN_OK : no_machine(job);
 }

@@ -360,3 +360,11 @@ kiln_status kiln__device_wrap(kiln__codegen_job *job)
     LLVMDisposeBuilder(w.builder);
     return kiln__hardware(job)->describe(job, w.kernel);
 }
+
+const kiln__codegen_item kiln__device_items = {
+    .query = kiln__device_query,
+    .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
+    .print = kiln__device_print,
+    .heap = kiln__device_heap,
+};

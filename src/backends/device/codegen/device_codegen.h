@@ -102,6 +102,9 @@ kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker);
 kiln_status kiln__device_check_arguments(kiln__codegen_job *job, uint64_t most,
                                          const char *taker);
 
+/* The functions below, for all GPUs. */
+extern const kiln__codegen_item kiln__device_items;
+
 /* ---- device_raise.c: exceptions and prints ---- */
 void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item,

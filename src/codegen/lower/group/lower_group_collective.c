@@ -221,10 +221,11 @@ static void broadcast(kiln__lowering *l, const operation *o)
     const kiln__codegen_groups *hooks = l->job->backend->groups;
     LLVMValueRef id = read_at(l, o->lane, l->group->first), fine;
 
-    fine = LLVMBuildICmp(l->builder, LLVMIntULT, id,
-                         l->job->backend->query(l->job, l->builder, l->item,
-                                                KILN__QUERY_LOCAL_SIZE, 0),
-                         "");
+    fine =
+        LLVMBuildICmp(l->builder, LLVMIntULT, id,
+                      l->job->backend->item->query(l->job, l->builder, l->item,
+                                                   KILN__QUERY_LOCAL_SIZE, 0),
+                      "");
     id = LLVMBuildSelect(l->builder, fine, id, number(l, 0), "");
     fine = hooks->exists(l->job, l->builder, l->item, id);
     id = LLVMBuildSelect(l->builder, fine, id, number(l, 0), "");

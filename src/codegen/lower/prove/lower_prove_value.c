@@ -208,9 +208,9 @@ static kiln__prove_symbol *math(kiln__prover *p, kiln__frame *frame,
 static kiln__range local_ids(kiln__prover *p, uint32_t d)
 {
     const LLVMBuilderRef builder = p->l->builder;
-    const LLVMValueRef group = p->l->job->backend->query(
+    const LLVMValueRef group = p->l->job->backend->item->query(
         p->l->job, builder, p->item, KILN__QUERY_GROUP_ID, d);
-    const LLVMValueRef size = p->l->job->backend->query(
+    const LLVMValueRef size = p->l->job->backend->item->query(
         p->l->job, builder, p->item, KILN__QUERY_LOCAL_SIZE, d);
     const LLVMValueRef start = LLVMBuildMul(builder, group, size, "");
 
@@ -233,7 +233,7 @@ static kiln__prove_symbol *query(kiln__prover *p, const kiln__ir_node *node)
     else if (which == KILN__QUERY_LOCAL_ID)
         s->range = local_ids(p, d);
     else if (which < KILN__QUERY_SUB_GROUP_SIZE)
-        s->range = kiln__range_point(p->l->job->backend->query(
+        s->range = kiln__range_point(p->l->job->backend->item->query(
             p->l->job, p->l->builder, p->item, which, d));
     else
         s->range = (kiln__range){kiln__prove_number(p, 0),
