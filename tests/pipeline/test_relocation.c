@@ -366,6 +366,19 @@ static void an_address_that_stays_a_number_is_found(void **state)
     }
 }
 
+/* Eight bytes of it are in the range of addresses. */
+static void one_narrow_number_again_and_again_is_no_address(void **state)
+{
+    (void)state;
+    assert_portable(KERNEL("  %x = load <8 x i32>, ptr %y\n"
+                           "  %v = and <8 x i32> %x, splat (i32 32767)\n"
+                           "  store <8 x i32> %v, ptr %y\n"));
+    assert_session(KERNEL("  %x = load <4 x i32>, ptr %y\n"
+                          "  %v = xor <4 x i32> %x, "
+                          "<i32 4096, i32 32512, i32 4096, i32 32512>\n"
+                          "  store <4 x i32> %v, ptr %y\n"));
+}
+
 static void an_address_of_pieces_is_found_where_it_is_a_pointer(void **state)
 {
     (void)state;
@@ -473,6 +486,7 @@ int main(void)
         cmocka_unit_test(frames_of_pointers_and_numbers_are_portable),
         cmocka_unit_test(arguments_may_be_addresses),
         cmocka_unit_test(an_address_that_stays_a_number_is_found),
+        cmocka_unit_test(one_narrow_number_again_and_again_is_no_address),
         cmocka_unit_test(an_address_of_pieces_is_found_where_it_is_a_pointer),
         cmocka_unit_test(dead_code_and_metadata_are_no_reason),
         cmocka_unit_test(

@@ -115,6 +115,33 @@ static void the_second_context_builds_nothing(void **state)
     kiln_context_free(p.context);
 }
 
+/* Numbers that lie where systems put programs and stacks, as vectors of them
+   do: what a text says is no address of the process. */
+static void numbers_of_a_text_are_no_addresses(void **state)
+{
+    static const char text[] =
+        "kernel numbers(y, a, x)\n"
+        "    i = global_id(0)\n"
+        "    if i < length(y)\n"
+        "        bits = (i32(i) & 0x7fff) ^ 0x5555\n"
+        "        wide = u64(i) * 0x7fff12345679\n"
+        "        y[i] = f32(bf16(a * x[i])) + f32(bits) + f32(wide)\n"
+        "    end\n"
+        "end\n";
+    int32_t source = -1;
+    process p;
+
+    use_folder(state, "numbers");
+    start(&p, text);
+    compile(&p, "numbers", &source);
+    assert_int_equal(source, KILN_SOURCE_BUILT);
+    kiln_context_free(p.context);
+    start(&p, text);
+    compile(&p, "numbers", &source);
+    assert_int_equal(source, KILN_SOURCE_STORE);
+    kiln_context_free(p.context);
+}
+
 static void a_comment_changes_nothing(void **state)
 {
     char text[512];
@@ -262,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(the_second_context_builds_nothing),
+        WITH_FOLDER(numbers_of_a_text_are_no_addresses),
         WITH_FOLDER(a_comment_changes_nothing),
         WITH_FOLDER(a_changed_callee_is_seen),
         WITH_FOLDER(a_pack_serves_another_context),

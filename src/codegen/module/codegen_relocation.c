@@ -7,6 +7,10 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
+ * Typed IR has no pointers made of numbers, and its numbers are those of the
+ * program's text, which the key has. So only other frontends' modules are
+ * searched.
+ *
  * Only those addresses of a process count that the frontend wrote into the
  * module. What comes with a launch, in arguments and in the memory that they
  * lead to, is no constant of the code; and pointers to what the module defines
@@ -107,6 +111,20 @@ static int real_looks_so(LLVMValueRef real)
     return looks_like_address(bits) || is_boxed(bits);
 }
 
+/* True for a table of one number, again and again, that is too narrow for an
+   address. */
+static int is_narrow_splat(LLVMValueRef data, const char *bytes, size_t size)
+{
+    const LLVMTypeRef type = LLVMTypeOf(data);
+    const uint64_t count = LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                               ? LLVMGetVectorSize(type)
+                               : LLVMGetArrayLength2(type);
+    const size_t element = size / (size_t)count;
+
+    return element < sizeof(uint64_t) &&
+           memcmp(bytes, bytes + element, size - element) == 0;
+}
+
 /* Looks at eight bytes of a table from every offset. */
 static int data_looks_so(LLVMValueRef data)
 {
@@ -116,6 +134,8 @@ static int data_looks_so(LLVMValueRef data)
     const int is_double = LLVMGetTypeKind(element) == LLVMDoubleTypeKind;
     uint64_t word;
 
+    if (is_narrow_splat(data, bytes, size))
+        return 0;
     for (size_t i = 0; i + sizeof word <= size; i++) {
         memcpy(&word, bytes + i, sizeof word);
         if (is_in_layout(word) && !is_mask(word))
@@ -571,15 +591,15 @@ int32_t kiln__relocation_class(kiln__codegen_job *job)
 {
     search s = {.budget = BUDGET, .job = job, .messages = &job->arena};
     const int is_patched = job->settings->sites == KILN_SITES_PATCH;
-    const char *why;
+    const int is_foreign = job->request->module != NULL;
+    const char *why = NULL;
 
     /* Resolved sites stand for addresses that may have shaped the code, even
        where they do not appear in it any more. */
     if (job->site_count > 0 && !is_patched)
         return session_class(job, "its sites are resolved (the setting sites)");
-    why = module_holds_address(&s, job->module);
-    if (why == NULL && job->checked_module != NULL)
-        why = module_holds_address(&s, job->checked_module);
+    if (is_foreign)
+        why = module_holds_address(&s, job->module);
     if (why != NULL && s.budget == 0)
         why = "it is too large to be searched for addresses";
     if (why != NULL)
