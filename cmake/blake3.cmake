@@ -1,14 +1,15 @@
-# BLAKE3 as LLVM has it, in one object that libkiln is linked with. It is taken
-# from LLVM's archive, and is all that libkiln has of LLVM.
+# Takes LLVM's BLAKE3 out of its archive, as one object that is linked into
+# libkiln. libkiln contains nothing else of LLVM.
 include_guard()
 
 find_library(KILN_LLVM_SUPPORT libLLVMSupport.a
     PATHS ${KILN_LLVM_ROOT}/lib NO_DEFAULT_PATH REQUIRED)
 
-# kiln_take_blake3(out): the object's path. Its functions get names of ours: a
-# program that is linked with LLVM as well has those of both, and neither
-# stands in for the other. src/base/digest/blake3_dispatch.c replaces LLVM's choice among
-# them where making it asks the processor.
+# kiln_take_blake3(out): sets `out` to the object's path. Its functions are
+# renamed to kiln__..., so that they cannot clash with LLVM's in a program that
+# links LLVM as well. On x86-64, src/base/digest/blake3_dispatch.c replaces
+# LLVM's code that chooses among them, because that executes cpuid, which is
+# slow in a virtual machine.
 function(kiln_take_blake3 out)
     set(folder ${PROJECT_BINARY_DIR}/generated/blake3)
     file(MAKE_DIRECTORY ${folder})

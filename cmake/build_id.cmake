@@ -1,4 +1,5 @@
-# Writes a header with a digest of the listed files' names and contents.
+# Writes a header with a digest of the compiler's version and of the listed
+# files' names and contents.
 file(STRINGS ${LIST} files)
 set(all "${COMPILER}\n")
 foreach(file IN LISTS files)

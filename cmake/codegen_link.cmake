@@ -1,11 +1,12 @@
-# How libkiln-codegen is linked with LLVM's archives: opening it is most of what
-# a process pays for its first kernel.
+# Links libkiln-codegen with LLVM's archives. The options keep the time to open
+# it short, because that is most of the time of a process's first kernel.
 include_guard()
 
-# The functions of llvm_gap.cc come first.
+# muldefs: src/codegen/elf/llvm_gap_lld.cc replaces some of LLVM's functions.
+# The linker takes the first definition, which is that of llvm_gap_lld.cc.
 target_link_options(kiln-codegen-opened PRIVATE -Wl,-z,muldefs
     -Wl,--gc-sections -Wl,-z,pack-relative-relocs -Wl,-O1)
-# Nothing is loaded beside it but the C library, from where the system has it.
+# The library loads no other library than the system's C library.
 if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     target_link_options(kiln-codegen-opened PRIVATE
         -static-libstdc++ -static-libgcc)
@@ -15,8 +16,9 @@ target_sources(kiln-codegen-opened PRIVATE
     ${PROJECT_SOURCE_DIR}/cmake/order/stays.c)
 kiln_compile_as_ours(kiln-codegen-opened)
 
-# What compiling calls lies side by side, in the order of the first call: so
-# fewer pages are touched. scripts/order.sh writes the list.
+# The functions that compiling calls are placed next to each other, in the order
+# of their first call, so that fewer pages are touched. scripts/order.sh writes
+# the list.
 if(KILN_LLD_PROGRAM)
     set(kiln_order_folder ${PROJECT_SOURCE_DIR}/cmake/order)
     set(kiln_order ${PROJECT_BINARY_DIR}/generated/codegen_order.txt)

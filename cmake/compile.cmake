@@ -1,4 +1,4 @@
-# How every target of ours is compiled and linked.
+# Compile and link options of all of Kiln's targets.
 include_guard()
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -9,14 +9,15 @@ endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release)
 endif()
-# A release carries the line tables and nothing of the machine it was made on.
+# A release has line tables, and no paths of the machine that it was built on
+# (see -ffile-prefix-map below).
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
 
-# A small structure is cleared by stores: `rep stos` takes longer to begin than
-# most of a launch does.
+# Small structures are cleared by vector stores: starting a `rep stos` takes
+# longer than most of a launch.
 include(CheckCCompilerFlag)
 set(kiln_stores -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign)
 check_c_compiler_flag(${kiln_stores} KILN_HAS_MEMSET_STRATEGY)
@@ -35,7 +36,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
         -Wduplicated-branches)
 endif()
 
-# Sanitizers apply to everything that is linked into one process.
+# Everything that is linked into a process must be built with its sanitizer.
 if(KILN_SANITIZE)
     add_compile_options(-fsanitize=${KILN_SANITIZE} -fno-sanitize-recover=all
         -fno-omit-frame-pointer)
@@ -45,9 +46,9 @@ if(KILN_FUZZ AND CMAKE_C_COMPILER_ID MATCHES "Clang")
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# kiln_compile_as_ours(target): language, warnings, visibility, include path.
-# The folder src is searched for "names" only: some of its headers are called
-# like a system's.
+# kiln_compile_as_ours(target): sets language, warnings, visibility and include
+# path. -iquote searches src for #include "..." only, because some of its
+# headers have the same names as system headers.
 function(kiln_compile_as_ours target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
@@ -63,9 +64,10 @@ function(kiln_compile_as_ours target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
 endfunction()
 
-# kiln_export_only(target script): a shared library's exported names. Its own
-# calls of these go straight to them. clang leaves the sanitizers' runtime in
-# the executable, and the library then has undefined symbols.
+# kiln_export_only(target script): limits the exported names of a shared library
+# to those of the version script. The library's own calls of these names bypass
+# the PLT. --no-undefined is left out with sanitizers, because clang puts their
+# runtime into the executable, so that the library has undefined symbols.
 function(kiln_export_only target script)
     target_link_options(${target} PRIVATE
         -Wl,--version-script=${script} -Wl,--exclude-libs,ALL

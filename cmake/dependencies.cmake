@@ -1,4 +1,4 @@
-# What the libraries are built on: LLVM and lld for code generation only.
+# Finds the dependencies. Only libkiln-codegen uses LLVM and lld.
 include_guard()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 find_path(KILN_UTHASH_INCLUDE uthash.h REQUIRED)
 find_path(KILN_XXHASH_INCLUDE xxhash.h REQUIRED)
 
-# Drivers of SPIR-V are opened at run time: their headers alone are needed.
+# OpenCL and Level Zero are opened at run time, so only headers are needed.
 find_path(KILN_OPENCL_INCLUDE CL/cl.h REQUIRED)
 find_path(KILN_LEVEL_ZERO_INCLUDE level_zero/ze_api.h REQUIRED)
 
@@ -26,8 +26,8 @@ find_library(KILN_LLD_COMMON lldCommon
 find_library(KILN_ZLIB z REQUIRED)
 find_library(KILN_ZSTD zstd REQUIRED)
 
-# Modules of SPIR-V are checked by the library behind spirv-val; without its
-# archive, by a shared one that is found at run time.
+# SPIRV-Tools, the library behind spirv-val, checks SPIR-V modules. If its
+# archive is missing, a shared library is looked for at run time.
 find_library(KILN_SPIRV_TOOLS_ARCHIVE libSPIRV-Tools.a)
 set(kiln_spirv_tools "")
 if(KILN_SPIRV_TOOLS_ARCHIVE)
@@ -38,8 +38,8 @@ set(kiln_codegen_libraries ${KILN_LLD_ELF} ${KILN_LLD_COMMON}
     ${KILN_LLVM_LIBRARY} ${KILN_ZLIB} ${KILN_ZSTD} ${kiln_spirv_tools}
     Threads::Threads)
 
-# The library that is opened at the first miss has LLVM inside: what it needs of
-# it is loaded in a quarter of the time, and is nobody else's.
+# By default libkiln-codegen.so contains LLVM: this takes a quarter of the time
+# to load, and the host's own LLVM, if it has one, is not affected.
 set(kiln_llvm_static ON)
 if(KILN_SANITIZE OR KILN_FUZZ)
     set(kiln_llvm_static OFF)
@@ -58,8 +58,8 @@ if(KILN_LLVM_STATIC)
         COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(kiln_llvm_archives)
     list(FILTER kiln_llvm_archives EXCLUDE REGEX "Polly")
-    # What comes with archives is inside as well: each library that is loaded
-    # beside it costs time, libstdc++ most.
+    # Other libraries are linked from archives, too, where there are archives:
+    # each shared library takes time to load, libstdc++ most of all.
     find_library(KILN_ZLIB_ARCHIVE libz.a)
     find_library(KILN_ZSTD_ARCHIVE libzstd.a)
     if(KILN_ZLIB_ARCHIVE AND KILN_ZSTD_ARCHIVE)
@@ -70,6 +70,7 @@ if(KILN_LLVM_STATIC)
     set(kiln_opened_libraries ${KILN_LLD_ELF} ${KILN_LLD_COMMON}
         ${kiln_llvm_archives} ${kiln_compression} ${kiln_spirv_tools}
         Threads::Threads ${CMAKE_DL_LIBS} m)
-    # lld, where it is installed, can put functions into an order.
+    # If lld is installed, it links the library, because it can order functions
+    # (cmake/codegen_link.cmake).
     find_program(KILN_LLD_PROGRAM ld.lld PATHS ${KILN_LLVM_ROOT}/bin NO_DEFAULT_PATH)
 endif()

@@ -1,6 +1,6 @@
-# Writes the listed files into one C file: FILES as kiln__runtime_sources,
-# PACKAGES as kiln__runtime_packages; and what tells one version of FILES from
-# another, as kiln__runtime_version.
+# Embeds the listed files in one C file: FILES as kiln__runtime_sources, and
+# PACKAGES as kiln__runtime_packages. kiln__runtime_version is a digest of
+# FILES.
 set(arrays "")
 set(index 0)
 set(sums "")

@@ -1,4 +1,4 @@
-# What the build writes itself: the build id and the embedded runtime sources.
+# Generated sources: the build id and the embedded runtime sources.
 include_guard()
 
 set(kiln_generated ${PROJECT_BINARY_DIR}/generated)
@@ -10,8 +10,8 @@ list(JOIN kiln_hashed_files "\n" kiln_hashed_lines)
 file(CONFIGURE OUTPUT ${kiln_generated}/hashed_files.txt
     CONTENT "@kiln_hashed_lines@\n" @ONLY)
 
-# A header that is given to the few files that mention KILN_BUILD_ID, so that
-# an edit anywhere recompiles those only.
+# KILN_BUILD_ID is in a generated header that is included only in the few files
+# that mention it, so that an edit anywhere recompiles only those.
 list(TRANSFORM kiln_hashed_files PREPEND ${PROJECT_SOURCE_DIR}/
     OUTPUT_VARIABLE kiln_hashed_paths)
 add_custom_command(

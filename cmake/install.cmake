@@ -1,4 +1,4 @@
-# Headers, libraries, CMake package, pkg-config file and the kiln command.
+# Installs headers, libraries, CMake package, pkg-config file and kiln command.
 include_guard()
 
 set(kiln_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
@@ -31,7 +31,8 @@ install(FILES ${PROJECT_BINARY_DIR}/kiln-config.cmake
     ${PROJECT_BINARY_DIR}/kiln-config-version.cmake
     DESTINATION ${kiln_package_folder})
 
-# The prefix is found from the file's own place, so the tree may be moved.
+# kiln.pc computes the prefix from its own path, so the installed tree may be
+# moved.
 file(RELATIVE_PATH kiln_pc_prefix
     /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" kiln_pc_prefix "${kiln_pc_prefix}")

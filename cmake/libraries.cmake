@@ -1,4 +1,4 @@
-# libkiln (no LLVM) and libkiln-codegen (LLVM and lld).
+# The libraries: libkiln (without LLVM) and libkiln-codegen (with LLVM and lld).
 include_guard()
 
 function(kiln_add_objects name)
@@ -16,7 +16,7 @@ target_include_directories(kiln-objects SYSTEM PRIVATE
     ${KILN_OPENCL_INCLUDE} ${KILN_LEVEL_ZERO_INCLUDE}
     ${KILN_LLVM_INCLUDE})
 
-# What libkiln is made of, for whoever is linked with its objects.
+# All objects of libkiln. Tests and benchmarks of hidden functions link them.
 set(kiln_all_objects $<TARGET_OBJECTS:kiln-objects>
     $<TARGET_OBJECTS:kiln-common-objects> ${kiln_blake3})
 add_library(kiln ${kiln_all_objects})
@@ -40,8 +40,8 @@ if(kiln_codegen_sources)
             KILN_SPIRV_TOOLS_INSIDE)
     endif()
 
-    # The library that libkiln opens at the first miss. It is never versioned:
-    # both sides check each other's build id.
+    # The library that libkiln opens at the first miss. It has no version in its
+    # name, because both libraries check each other's build id.
     add_library(kiln-codegen-opened SHARED
         $<TARGET_OBJECTS:kiln-codegen-objects>)
     set_target_properties(kiln-codegen-opened PROPERTIES
@@ -56,7 +56,7 @@ if(kiln_codegen_sources)
         ${PROJECT_SOURCE_DIR}/cmake/libkiln-codegen.map)
 
     # The program of worker processes, which opens that library. libkiln looks
-    # for it from its own folder.
+    # for it at ../libexec/kiln, relative to its own folder.
     add_executable(kiln-codegen-worker ${kiln_worker_sources}
         ${kiln_worker_parts})
     kiln_compile_as_ours(kiln-codegen-worker)
@@ -67,7 +67,7 @@ if(kiln_codegen_sources)
         INSTALL_RPATH "")
     add_dependencies(kiln-codegen-opened kiln-codegen-worker)
 
-    # Under its own name: that library, or an archive for static programs.
+    # kiln-codegen is that library, or an archive for static programs.
     if(BUILD_SHARED_LIBS)
         add_library(kiln-codegen ALIAS kiln-codegen-opened)
         set(kiln_codegen_target kiln-codegen-opened)

@@ -1,4 +1,4 @@
-# The kiln command, the examples and the benchmarks, where there are sources.
+# The kiln command, the examples and the benchmarks, if their sources exist.
 include_guard()
 
 function(kiln_add_program name)
@@ -21,8 +21,9 @@ endif()
 kiln_add_program(tgv examples/tgv/*.c)
 kiln_add_program(saxpy examples/saxpy/*.c)
 kiln_add_program(packed examples/packed/*.c)
-# The example's package with its pack, as it would be installed: made by the
-# command, on a machine that need not have what it is for.
+# The pack of the example `packed`, beside its package, as it would be
+# installed. The kiln command makes it for several processors, which the build
+# machine need not have.
 if(TARGET packed AND TARGET kiln-command AND TARGET kiln-codegen-opened)
     set(kiln_packed_folder ${PROJECT_BINARY_DIR}/packed)
     set(packed_sources ${PROJECT_SOURCE_DIR}/examples/packed)
@@ -57,13 +58,13 @@ if(KILN_BENCH)
     kiln_add_program(kiln-many bench/many/*.c)
     kiln_add_program(kiln-instructions bench/instructions/*.c)
 endif()
-# The same through NVRTC, where it is: it is opened when it is asked for.
+# The same saxpy through NVRTC, which the program opens at run time.
 if(KILN_BENCH)
     add_executable(nvrtc-saxpy bench/peers/nvrtc_saxpy.c bench/peers/nvrtc.c)
     kiln_compile_as_ours(nvrtc-saxpy)
     target_link_libraries(nvrtc-saxpy PRIVATE ${CMAKE_DL_LIBS})
 endif()
-# The same through OpenCL, where its loader is.
+# The same saxpy through OpenCL, if its loader is installed.
 find_library(KILN_OPENCL_LOADER OpenCL)
 if(KILN_BENCH AND KILN_OPENCL_LOADER)
     add_executable(pocl-saxpy bench/peers/pocl_saxpy.c)
@@ -76,8 +77,8 @@ endif()
 if(KILN_BENCH)
     add_subdirectory(bench)
 endif()
-# kiln_add_inner_bench(name tables sources...): benchmarks of what libkiln
-# hides, with its objects inside.
+# kiln_add_inner_bench(name tables sources...): benchmarks of functions that
+# libkiln does not export. They are linked with its objects.
 function(kiln_add_inner_bench name tables)
     add_executable(${name} bench/bench.c bench/bench_tools.c ${ARGN}
         ${kiln_all_objects})
@@ -92,25 +93,25 @@ if(KILN_BENCH AND TARGET kiln-codegen-opened)
     kiln_add_inner_bench(kiln-bench-runtime
         bench_runtime,bench_stored,bench_targets,bench_packs,bench_loose
         ${runtime_sources})
-    # It has a code generator of its own.
+    # It contains its own code generator.
     kiln_add_inner_bench(kiln-bench-scale bench_lookups
         bench/scale/bench_lookup.c bench/scale/many.c)
-    # These are started many times over.
+    # Programs that the benchmarks start many times.
     kiln_add_program(kiln-crowd bench/scale/crowd.c bench/scale/kernels.c
         bench/bench_tools.c)
     kiln_add_program(kiln-growth bench/scale/growth*.c bench/scale/kernels.c
         bench/bench_tools.c)
 endif()
 if(TARGET tgv)
-    # source.c takes the kernels' text in through the assembler.
+    # source.c includes the kernels' text with the assembler's .incbin.
     set(tgv_folder ${PROJECT_SOURCE_DIR}/examples/tgv)
     set_source_files_properties(${tgv_folder}/source.c PROPERTIES
         COMPILE_OPTIONS "-Wa,-I${tgv_folder}"
         OBJECT_DEPENDS ${tgv_folder}/tgv.kiln)
 endif()
 
-# The example's kernels in plain C, to hold its speed against: measured on the
-# machine that they are built on, so they are built for that one.
+# The example's kernels in plain C, to compare the speed with. They are built
+# for the build machine's processor, because they are measured there.
 if(KILN_BENCH)
     find_package(OpenMP COMPONENTS C)
 endif()

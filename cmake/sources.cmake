@@ -1,24 +1,25 @@
-# Which file belongs to which library: its folder says so (src/README.md).
+# The source lists. A file's folder says which library it is in (src/README.md).
 include_guard()
 
-# kiln_glob(out pattern...): patterns and results are relative to the root.
+# kiln_glob(out pattern...): finds files. Patterns and results are relative to
+# the repository root.
 function(kiln_glob out)
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
     file(GLOB found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${ARGN})
     set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# Both libraries have of these what they use; each keeps its own copy hidden,
-# unless both are archives that end in one program.
+# Both libraries contain these as far as they use them. Each has its own hidden
+# copy, unless both are archives that are linked into one program.
 kiln_glob(kiln_common_sources src/base/*.c src/base/data/*.c src/base/system/*.c
     src/base/toolchain/*.c src/ir/*.c)
 
-# A backend's half that generates code is the folder codegen in its own.
+# The code-generating half of a backend is the folder codegen inside its folder.
 kiln_glob(kiln_codegen_sources src/codegen/*.c src/codegen/*.cc
     src/codegen/*/*.c src/codegen/*/*.cc src/codegen/*/*/*.c
     src/backends/*/codegen/*.c src/backends/*/codegen/*.cc)
 
-# The program of worker processes, with what it needs of libkiln.
+# The program of worker processes, and the files of libkiln that it needs.
 kiln_glob(kiln_worker_sources src/codegen_client/worker/*.c)
 set(kiln_worker_parts src/codegen_client/codegen_wire.c)
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Configures and builds: build.sh [PRESET], "dev" unless told otherwise.
+# Configures and builds: build.sh [PRESET]. The default preset is "dev".
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:-dev}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Adds inputs to the corpus of a fuzz target: corpus.sh TARGET FILE...
-# Each is named after its bytes, so one that is there already is not added. The
-# archive depends on nothing but what is in it.
+# Each is named after a digest of its bytes, so no input is added twice. The
+# archive's bytes depend only on its contents.
 set -eu
 cd "$(dirname "$0")/.."
 target=${1:?"which target?"}

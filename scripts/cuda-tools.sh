@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs what of NVIDIA's toolkit the tests look at, nvJitLink, ptxas,
-# libdevice and cuda.h, into a folder, from a Python package index:
-# cuda-tools.sh FOLDER. What it prints last is the toolkit's folder, for
-# CUDA_PATH; nothing if there is none to be had, which is told on standard
-# error. Needs no network when it is there.
+# Installs the parts of NVIDIA's toolkit that the tests use (nvJitLink, ptxas,
+# libdevice and cuda.h) into a folder, from a Python package index:
+# cuda-tools.sh FOLDER. It prints the toolkit's folder, for CUDA_PATH. If the
+# index cannot be reached, it prints nothing and reports that on standard error.
+# It needs no network if the parts are already installed.
 set -eu
 folder=${1:?usage: cuda-tools.sh FOLDER}
 toolkit=$folder/lib/cuda

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Packs what gpu-test.sh needs on a machine with a driver and no LLVM: programs
-# and tests of a build, stripped, the libraries they need and libclc.
-# gpu-pack.sh OUT.tar.xz [BUILD-FOLDER]: without a folder, the release build,
-# which is made.
+# and tests of a build, stripped, the libraries that they need, and libclc.
+# gpu-pack.sh OUT.tar.xz [BUILD-FOLDER]: without a folder, it makes and packs
+# the release build.
 set -eu
 out=$(realpath "${1:?usage: gpu-pack.sh OUT.tar.xz [BUILD-FOLDER]}")
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ for name in kiln tgv saxpy kiln-bench; do
     cp "$build/bin/$name" "$folder/bin"
 done
 cp -P "$build"/lib/libkiln*.so* "$folder/lib"
-# The driver, then every program that tests what kernels do.
+# The test of the driver, then all language tests.
 for name in test_cuda_device test_checked test_grids test_group_loops \
     test_groups test_groups_errors test_language test_language_data \
     test_language_numbers test_math_accuracy test_random test_reduce \
@@ -31,7 +31,7 @@ cp "$clc/nvptx64--.bc" "$folder/clc"
 for file in "$folder"/bin/* "$folder"/tests/test_* "$folder"/lib/*.so*; do
     test -L "$file" || strip --strip-unneeded "$file"
 done
-# What Debian's base does not have.
+# Libraries that a minimal Debian system does not have.
 for file in "$folder"/bin/* "$folder"/tests/* \
     "$folder"/lib/libkiln-codegen.so; do
     ldd "$file"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# On a machine with an NVIDIA GPU and its driver: runs what a pack of
-# gpu-pack.sh holds and writes what came of it. gpu-test.sh PACK OUT-FOLDER
+# Runs the contents of a pack of gpu-pack.sh on a machine with an NVIDIA GPU and
+# its driver, and writes the results: gpu-test.sh PACK OUT-FOLDER
 set -eu
 pack=$(realpath "${1:?usage: gpu-test.sh PACK OUT-FOLDER}")
 out=${2:?usage: gpu-test.sh PACK OUT-FOLDER}
@@ -12,11 +12,12 @@ tar -C "$folder" -xJf "$pack"
 cd "$folder"
 export LD_LIBRARY_PATH="$folder/lib" KILN_LIBCLC="$folder/clc"
 export KILN_REQUIRE_DEVICE=cuda KILN_CACHE_DIR="$folder/cache"
-# The driver's own cache would hide what is to be seen.
+# The driver's own cache would make cold runs look warm.
 export CUDA_CACHE_DISABLE=1
 failed=0
 
-# part NAME COMMAND...: its output to a file; goes on whatever happens.
+# part NAME COMMAND...: runs the command with its output in NAME.txt, and goes
+# on if it fails.
 part()
 {
     name=$1
@@ -61,11 +62,11 @@ done
 part sanitizer checked bin/tgv --target cuda --log2n 4 --steps 1
 bin/kiln-bench --json >"$out/bench.json" || failed=1
 
-ask() { # ask WHAT: of the first GPU
+ask() { # ask WHAT: prints a property of the first GPU
     nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -1
 }
 
-lines() { # the lines of a file as a list of JSON's strings
+lines() { # prints the lines of a file as a JSON array of strings
     awk 'BEGIN { printf "[" }
         { gsub(/["\\]/, "\\\\&"); printf "%s\"%s\"", (NR > 1 ? ",\n  " : ""), $0 }
         END { print "]" }' "$1"

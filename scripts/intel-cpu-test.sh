@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs the tests of backend spirv, all tests of what kernels do and a step of the
-# vortex on Intel's OpenCL for processors, which takes SPIR-V as it is and has
-# sub-groups. It comes from a Python package index, into a folder of the
-# build; without one nothing is tested, which is said.
+# Runs the tests of backend spirv, the language tests and a step of the vortex
+# on Intel's OpenCL for processors, which takes SPIR-V directly and has
+# sub-groups. It is installed from a Python package index into a folder of the
+# build. If that fails, the script says so and tests nothing.
 #
 #     intel-cpu-test.sh [BUILD]        default: build/dev
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # order.sh BUILD: writes cmake/order/codegen.list, the functions of
-# libkiln-codegen that compiling runs, in the order of their first call. BUILD
-# is a release build, whose library has LLVM inside; valgrind counts the calls.
+# libkiln-codegen that compiling calls, in the order of their first call. BUILD
+# is a release build, whose library contains LLVM. valgrind records the calls.
 set -e
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:?the folder of a release build}" && pwd)
@@ -16,7 +16,8 @@ for library in "$build"/lib/lib*; do
     objcopy --strip-debug "$library" "$work/lib/$(basename "$library")"
 done
 
-# called NAME ARGUMENT...: what compiling so calls goes to the file NAME.
+# called NAME ARGUMENT...: compiles with these arguments and writes the names of
+# the functions that are called to the file NAME.
 called() {
     name=$1
     shift
@@ -49,8 +50,9 @@ for target in $targets; do
         'f32[:,:,:,:]' i64 --target "$target"
 done
 
-# First what all targets call for a small kernel, then what some do, then what
-# one does, then what larger kernels call besides.
+# First the functions that all targets call for a small kernel, then those that
+# several targets call, then those of one target, and last those that only
+# larger kernels call.
 cd "$work"
 set -- $targets
 awk -v targets=$# '

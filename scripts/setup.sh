@@ -1,7 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that Kiln is built and tested with, those that
-# are missing.
-# Needs no network when all are there.
+# Installs the Debian packages that are needed to build and test Kiln, as far as
+# they are missing. It needs no network if none is missing.
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config llvm-22-dev llvm-22-tools
@@ -27,7 +26,7 @@ test -n "$missing" || exit 0
 sudo=
 test "$(id -u)" -eq 0 || sudo=sudo
 echo "setup: installing$missing"
-# The package lists may be absent or old: fetch them only when needed.
+# The package lists may be missing or old; they are fetched only if that fails.
 install()
 {
     $sudo env DEBIAN_FRONTEND=noninteractive \

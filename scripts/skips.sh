@@ -1,7 +1,8 @@
 #!/bin/sh
-# Copies what ctest prints, and puts the reasons of all that was skipped before
-# its summary: ctest ... | skips.sh FILE. The file has a line for each, as
-# tests/support/harness.h says: KIND: PROGRAM, TEST: REASON.
+# Copies the output of ctest, and inserts the reasons of all skipped tests
+# before its summary: ctest ... | skips.sh FILE. The file has a line for each
+# skipped test, in the form that tests/support/harness.h describes: KIND:
+# PROGRAM, TEST: REASON.
 set -eu
 awk -v file="$1" '
     function tell(    line, count) {

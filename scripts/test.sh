@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds and runs every test that needs no GPU. What cannot be tested here is
-# told, and why, before the summary; a missing package is a failure where
-# setup.sh installs them.
+# Builds and runs every test that needs no GPU. Tests that this machine cannot
+# run are listed with the reason before the summary. A missing package is a
+# failure on systems where setup.sh installs packages.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/setup.sh

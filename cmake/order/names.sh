@@ -1,6 +1,6 @@
 #!/bin/sh
-# names.sh TOOL LIST OUTPUT ARCHIVE...: the archives' functions that the list
-# has, in its order.
+# names.sh TOOL LIST OUTPUT ARCHIVE...: writes the names of the archives'
+# functions that are in the list to OUTPUT, in the list's order.
 set -e
 tool=$1 list=$2 output=$3
 shift 3

@@ -1,5 +1,4 @@
-/* order.c - puts names of functions into the order of a list of their hashes.
- */
+/* order.c - sorts names of functions by their order in a list of hashes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,12 +9,13 @@
  *     order pack < names > list
  *     order names list < names > names in the list's order
  *
- * A list has four characters for each name, twenty-four bits of its hash: a
- * name that happens to have another's costs nothing but its place.
+ * `pack` makes a list of names: four characters for each name, 24 bits of its
+ * hash. `names` prints those names of its input that are in a list. If two
+ * names have the same hash, one of them is misplaced, which does no harm.
  */
 
 #define CHARACTERS 4
-#define LINE 19 /* of names */
+#define LINE 19 /* names in a line */
 
 static const char digits[] =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";

@@ -44,7 +44,7 @@ same kinds
     tr -d ' ' | tr ',' '\n' | sed '/^$/d' >"$folder/there"
 same "kinds in kiln cache --help"
 
-sed -n 's/^The reasons for a miss.*: \(`absent`.*\)\.$/\1/p' "$page" |
+awk -v RS= '/^The reasons for a miss/' "$page" |
     grep -o '`[a-z]*`' | tr -d '`' >"$folder/told"
 awk '/define KILN_MISS_MAP/ { inside = 1 } /define KILN__MISS_ENUM/ { exit }
     inside' "$source/include/kiln/cache.h" |
@@ -100,7 +100,7 @@ kernel saxpy(y, a, x)
 end
 KILN
 awk '/^`jobs` has/ { inside = 1; next } inside && /^    / { print substr($0, 5) }
-    inside && /^Behind a job/ { exit }' "$page" >jobs
+    inside && /^After a job/ { exit }' "$page" >jobs
 test "$(wc -l <jobs)" = 3 || complain "no jobs"
 sed -n 's/^    \(kiln [a-z].*\)/\1/p' "$page" >commands
 test "$(wc -l <commands)" -ge 14 || complain "few commands"
