@@ -166,7 +166,8 @@ kiln_status kiln__workload_text(kiln_blob *out, kiln__workload *workload,
     kiln__text_init(&text, &workload->context->alloc);
     kiln__text_format(&text, "# recorded for %s\n", target);
     kiln__mutex_lock(&workload->lock);
-    kiln__text_add_n(&text, workload->lines.bytes ? workload->lines.bytes : "",
+    kiln__text_add_n(&text,
+                     workload->lines.bytes != NULL ? workload->lines.bytes : "",
                      workload->lines.size);
     kiln__mutex_unlock(&workload->lock);
     return kiln__text_to_blob(&text, out);

@@ -109,7 +109,7 @@ static int find_in_parts(char *out, int descriptor, parts *read)
 static int find_in_file(char *out, int descriptor)
 {
     parts *read = kiln__allocate(&kiln__malloc, sizeof *read);
-    const int found = read && find_in_parts(out, descriptor, read);
+    const int found = read != NULL && find_in_parts(out, descriptor, read);
 
     kiln__deallocate(&kiln__malloc, read, sizeof *read);
     return found;
@@ -176,7 +176,7 @@ kiln_status kiln__build_id_of_address(char out[KILN__BUILD_ID_TEXT_SIZE],
     search s = {.address = (uintptr_t)address, .out = out};
 
     (void)dl_iterate_phdr(visit, &s);
-    if (base)
+    if (base != NULL)
         *base = s.base;
     return s.found ? KILN_OK : KILN_ENOTFOUND;
 }
@@ -193,7 +193,7 @@ void kiln__builds_look(kiln__builds_loaded *out, const void *codegen,
     if (kiln__build_id_of_address(out->ids.llvm, llvm, &other) != KILN_OK ||
         own == other)
         out->ids.llvm[0] = '\0';
-    else if (dladdr(llvm, &object) != 0 && object.dli_fname)
+    else if (dladdr(llvm, &object) != 0 && object.dli_fname != NULL)
         (void)snprintf(out->llvm_path, sizeof out->llvm_path, "%s",
                        object.dli_fname);
 }

@@ -44,12 +44,12 @@ kiln_status kiln__codegen_library_new(kiln_context *context)
     KILN_TRY(kiln__fork_list_add(&list));
     context->codegen_library =
         kiln__allocate(&context->alloc, sizeof *context->codegen_library);
-    return context->codegen_library ? KILN_OK : KILN_ENOMEM;
+    return context->codegen_library != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 void kiln__codegen_library_free(kiln_context *context)
 {
-    if (!context->codegen_library)
+    if (context->codegen_library == NULL)
         return;
     kiln__deallocate(&context->alloc, context->codegen_library,
                      sizeof *context->codegen_library);
@@ -72,7 +72,7 @@ static kiln_status open_default(void **out, kiln_error **error)
     status = kiln__dynlib_open(out, path, &first);
     if (status == KILN_ENOTFOUND)
         status = kiln__dynlib_open(out, LIBRARY, NULL);
-    if (status != KILN_OK && error)
+    if (status != KILN_OK && error != NULL)
         *error = kiln__error_retain(first);
     kiln_error_free(first);
     return status;
@@ -86,25 +86,25 @@ static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
     void *symbol;
     kiln_status status;
 
-    if (context->codegen_exchange) {
+    if (context->codegen_exchange != NULL) {
         *out = context->codegen_exchange;
         return KILN_OK;
     }
-    status = context->codegen_path
+    status = context->codegen_path != NULL
                  ? kiln__dynlib_open(&library, context->codegen_path, error)
                  : open_default(&library, error);
     if (status != KILN_OK)
         return kiln__error_wrap(
             error, status == KILN_ENOTFOUND ? KILN_ECODEGEN : status,
             "the code generator, %s, cannot be opened",
-            context->codegen_path ? context->codegen_path : LIBRARY);
+            context->codegen_path != NULL ? context->codegen_path : LIBRARY);
     symbol = kiln__dynlib_symbol(library, EXCHANGE);
-    if (!symbol)
-        return kiln__error_set(error, KILN_EMISMATCH,
-                               "%s is not Kiln's code generator: it has no "
-                               "function " EXCHANGE,
-                               context->codegen_path ? context->codegen_path
-                                                     : LIBRARY);
+    if (symbol == NULL)
+        return kiln__error_set(
+            error, KILN_EMISMATCH,
+            "%s is not Kiln's code generator: it has no "
+            "function " EXCHANGE,
+            context->codegen_path != NULL ? context->codegen_path : LIBRARY);
     memcpy(out, &symbol, sizeof symbol);
     return KILN_OK;
 }
@@ -112,7 +112,7 @@ static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
 kiln_status kiln__codegen_library_path(const kiln_context *context,
                                        char out[PATH_MAX])
 {
-    return context->codegen_exchange
+    return context->codegen_exchange != NULL
                ? KILN_ENOTFOUND
                : kiln__codegen_library_library(context, out);
 }
@@ -123,7 +123,7 @@ kiln_status kiln__codegen_library_library(const kiln_context *context,
     size_t used;
     int size;
 
-    if (context->codegen_path) {
+    if (context->codegen_path != NULL) {
         size = snprintf(out, PATH_MAX, "%s", context->codegen_path);
         return size > 0 && size < PATH_MAX ? KILN_OK : KILN_ENOTFOUND;
     }
@@ -137,16 +137,17 @@ kiln_status kiln__codegen_library_library(const kiln_context *context,
 
 static kiln_status check_table(const kiln__codegen *table, kiln_error **error)
 {
-    if (!table || table->size < sizeof *table ||
+    if (table == NULL || table->size < sizeof *table ||
         table->abi != KILN__CODEGEN_ABI)
         return kiln__error_set(error, KILN_EMISMATCH,
                                "the code generator has another interface than "
                                "this library");
-    if (!table->build_id || strcmp(table->build_id, KILN_BUILD_ID) != 0)
+    if (table->build_id == NULL || strcmp(table->build_id, KILN_BUILD_ID) != 0)
         return kiln__error_set(error, KILN_EMISMATCH,
                                "the code generator is of build %s, this "
                                "library of build " KILN_BUILD_ID,
-                               table->build_id ? table->build_id : "unknown");
+                               table->build_id != NULL ? table->build_id
+                                                       : "unknown");
     return KILN_OK;
 }
 
@@ -162,7 +163,7 @@ static kiln_status open_table(const kiln__codegen **out,
 
     KILN_TRY(find_exchange(&exchange, context, error));
     status = exchange(&host, &table);
-    if (status != KILN_OK && !table)
+    if (status != KILN_OK && table == NULL)
         return kiln__error_set(error, status,
                                "the code generator refuses this library of "
                                "build " KILN_BUILD_ID ": %s",
@@ -180,7 +181,7 @@ kiln_status kiln__codegen_library_open(kiln_context *context,
     kiln_status status = KILN_OK;
 
     kiln__mutex_lock(&library_lock);
-    if (!library->table)
+    if (library->table == NULL)
         status = open_table(&library->table, context, error);
     kiln__mutex_unlock(&library_lock);
     if (status == KILN_OK)

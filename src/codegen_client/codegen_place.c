@@ -42,7 +42,7 @@ static kiln_status read_mode(kiln_context *context, uint32_t option,
                                "codegen is %u; it takes KILN_CODEGEN_...",
                                option);
     context->codegen_mode = option ? option : KILN_CODEGEN_AUTO;
-    if (option || !variable)
+    if (option || variable == NULL)
         return KILN_OK;
     for (uint32_t i = KILN_CODEGEN_AUTO; i <= KILN_CODEGEN_WORKER; i++)
         if (strcmp(variable, modes[i]) == 0) {
@@ -62,9 +62,9 @@ static kiln_status read_timeout(kiln_context *context, uint32_t option,
 
     if (option == KILN_CODEGEN_NO_TIMEOUT)
         seconds = 0;
-    if (!option && variable && strcmp(variable, "none") == 0)
+    if (!option && variable != NULL && strcmp(variable, "none") == 0)
         seconds = 0;
-    else if (!option && variable &&
+    else if (!option && variable != NULL &&
              !kiln__units_read(&seconds, variable, kiln__time_units))
         return kiln__error_set(
             error, KILN_EINVAL,
@@ -81,7 +81,7 @@ static kiln_status read_memory(kiln_context *context, uint64_t option,
                                const char *variable, kiln_error **error)
 {
     context->codegen_memory = option;
-    if (option || !variable || strcmp(variable, "none") == 0)
+    if (option || variable == NULL || strcmp(variable, "none") == 0)
         return KILN_OK;
     if (kiln__units_read(&context->codegen_memory, variable, kiln__size_units))
         return KILN_OK;
@@ -96,17 +96,18 @@ kiln_status kiln__place_read(kiln_context *context,
                              const kiln__environment *environment,
                              kiln_error **error)
 {
-    const char *worker = options->codegen_worker ? options->codegen_worker
-                                                 : environment->codegen_worker;
+    const char *worker = options->codegen_worker != NULL
+                             ? options->codegen_worker
+                             : environment->codegen_worker;
 
     KILN_TRY(read_mode(context, options->codegen, environment->codegen, error));
     KILN_TRY(read_timeout(context, options->codegen_timeout_s,
                           environment->codegen_timeout, error));
     KILN_TRY(read_memory(context, options->codegen_memory,
                          environment->codegen_memory, error));
-    if (worker) {
+    if (worker != NULL) {
         context->codegen_worker = kiln__string_copy(&context->alloc, worker);
-        if (!context->codegen_worker)
+        if (context->codegen_worker == NULL)
             return kiln__error_no_memory(error);
     }
     return KILN_OK;
@@ -157,7 +158,7 @@ static kiln_status find_worker(int *there, kiln_context *context,
         if (is_given_up(context, status))
             note_missing(context, reason);
         status = KILN_OK;
-    } else if (error) {
+    } else if (error != NULL) {
         *error = kiln__error_retain(reason);
     }
     kiln_error_free(reason);
@@ -170,7 +171,7 @@ static kiln_status choose(int *in_process, kiln_context *context,
 {
     *in_process = context->codegen_mode == KILN_CODEGEN_WORKER;
     if (context->codegen_mode == KILN_CODEGEN_AUTO && is_foreign &&
-        !context->codegen_exchange)
+        context->codegen_exchange == NULL)
         return find_worker(in_process, context, error);
     return KILN_OK;
 }
@@ -190,7 +191,7 @@ kiln_status kiln__generator_open(kiln__generator *out, kiln_context *context,
 kiln_status kiln__generate_by(const kiln__generator *generator,
                               const kiln__codegen_request *request)
 {
-    return generator->inside
+    return generator->inside != NULL
                ? generator->inside->generate(request)
                : kiln__process_generate(generator->context, request);
 }

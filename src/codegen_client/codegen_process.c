@@ -105,7 +105,7 @@ static kiln_status say_own_end(line *l,
     if (ending->signal) {
         say(l, THE_WORKER " %s (signal %d, %s)",
             is_crash(ending->signal) ? "crashed" : "was ended", ending->signal,
-            name ? name : "unknown");
+            name != NULL ? name : "unknown");
         say_words(l, ending->words);
         return is_crash(ending->signal) ? KILN_ECODEGEN : KILN_EIO;
     }
@@ -301,7 +301,7 @@ static kiln_status take_worker(kiln__worker_process **out,
                                kiln_error **error)
 {
     *out = kiln__worker_process_idle(context);
-    if (*out)
+    if (*out != NULL)
         return KILN_OK;
     KILN_TRY(start_worker(out, context, error));
     return greet(*out, watch, error);
@@ -383,7 +383,7 @@ static kiln__transfer take_kept(call *c, const kiln__message *message)
         return KILN__TRANSFER_NO_MEMORY;
     if (status != KILN_OK || !is_suffix(kept.suffix))
         return KILN__TRANSFER_NONSENSE;
-    if (c->request->keep)
+    if (c->request->keep != NULL)
         c->request->keep(c->request->env, kept.suffix, kept.bytes, kept.size);
     return KILN__TRANSFER_DONE;
 }
@@ -420,19 +420,19 @@ static kiln__transfer take_note(call *c, int kind, const kiln__wire_note *note)
     case KILN__WIRE_STAGE:
         if (which < 0 || which >= KILN_STAGE_COUNT)
             return KILN__TRANSFER_NONSENSE;
-        if (request->stage)
+        if (request->stage != NULL)
             request->stage(request->env, (int32_t)which, note->value);
         return KILN__TRANSFER_DONE;
     case KILN__WIRE_WAS_READ:
         if (which < 0)
             return KILN__TRANSFER_NONSENSE;
-        if (request->was_read)
+        if (request->was_read != NULL)
             request->was_read(request->env, (size_t)which, note->value);
         return KILN__TRANSFER_DONE;
     case KILN__WIRE_LOG:
         if (which < KILN_LOG_ERROR || which > KILN_LOG_DEBUG)
             return KILN__TRANSFER_NONSENSE;
-        if (request->log)
+        if (request->log != NULL)
             request->log(request->env, (int32_t)which, note->text);
         return KILN__TRANSFER_DONE;
     case KILN__WIRE_FAIL:

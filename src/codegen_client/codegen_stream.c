@@ -26,7 +26,7 @@ static int patience(const kiln__watch *watch, uint64_t now)
 
     if (watch->deadline_ns != UINT64_MAX)
         left = watch->deadline_ns > now ? watch->deadline_ns - now : 0;
-    if (watch->is_canceled && left > LOOK_NS)
+    if (watch->is_canceled != NULL && left > LOOK_NS)
         left = LOOK_NS;
     if (left == UINT64_MAX)
         return -1;
@@ -45,7 +45,7 @@ static kiln__transfer wait_for(const kiln__worker_process *worker, short events,
 
         if (worker->stream.number < 0)
             return KILN__TRANSFER_ENDED;
-        if (watch->is_canceled && watch->is_canceled(watch->env))
+        if (watch->is_canceled != NULL && watch->is_canceled(watch->env))
             return KILN__TRANSFER_CANCELED;
         ready = poll(&stream, 1, patience(watch, now));
         if (ready > 0)
@@ -133,7 +133,7 @@ static kiln__transfer receive(kiln__message *out,
     if (!out->kind)
         return KILN__TRANSFER_NONSENSE;
     out->bytes = kiln__allocate(&worker->context->alloc, out->size + 1);
-    if (!out->bytes)
+    if (out->bytes == NULL)
         return KILN__TRANSFER_NO_MEMORY;
     return receive_all(worker, out->bytes, out->size, watch);
 }
@@ -155,7 +155,7 @@ kiln__transfer kiln__worker_process_receive(kiln__message *out,
 
 void kiln__message_dispose(kiln__message *message, const kiln_alloc *alloc)
 {
-    if (message->bytes)
+    if (message->bytes != NULL)
         kiln__deallocate(alloc, message->bytes, message->size + 1);
     *message = (kiln__message){0};
 }

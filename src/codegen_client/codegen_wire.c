@@ -85,10 +85,10 @@ static const char *get_text_or_none(reading *r)
     const kiln__span_of_bytes span = kiln__read_text(&r->reader);
     const char *text;
 
-    if (!span.data)
+    if (span.data == NULL)
         return NULL;
     text = kiln__arena_string(r->arena, span.data, span.size);
-    r->no_memory |= !text;
+    r->no_memory |= text == NULL;
     return text;
 }
 
@@ -96,7 +96,7 @@ static const char *get_text(reading *r)
 {
     const char *text = get_text_or_none(r);
 
-    if (text)
+    if (text != NULL)
         return text;
     r->reader.failed |= !r->no_memory;
     return "";
@@ -106,7 +106,7 @@ static const char *get_text(reading *r)
 static void put_bytes(kiln__encoder *out, const void *bytes, size_t size)
 {
     kiln__encode_u64(out, bytes != NULL);
-    kiln__encode_bytes(out, bytes, bytes ? size : 0);
+    kiln__encode_bytes(out, bytes, bytes != NULL ? size : 0);
 }
 
 static const void *get_bytes(reading *r, size_t *size)
@@ -147,7 +147,7 @@ static void *get_array(reading *r, size_t *count, size_t least, size_t size)
 
     *count = kiln__read_count(&r->reader, least);
     array = kiln__arena_allocate_array(r->arena, *count + 1, size);
-    if (!array) {
+    if (array == NULL) {
         r->no_memory = 1;
         *count = 0;
     }
@@ -206,7 +206,7 @@ void kiln__wire_put_note(kiln__encoder *out, const kiln__wire_note *note)
 {
     kiln__encode_i64(out, note->number);
     kiln__encode_u64(out, note->value);
-    kiln__encode_text(out, note->text ? note->text : "");
+    kiln__encode_text(out, note->text != NULL ? note->text : "");
 }
 
 kiln_status kiln__wire_get_note(kiln__wire_note *out, kiln__arena *arena,
@@ -245,7 +245,7 @@ static const kiln__codegen_settings *get_settings(reading *r)
 {
     kiln__codegen_settings *out = kiln__arena_allocate(r->arena, sizeof *out);
 
-    if (!out) {
+    if (out == NULL) {
         r->no_memory = 1;
         return NULL;
     }
@@ -254,7 +254,7 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->processor = get_text(r);
     out->features = get_text(r);
     out->options = get_text_or_none(r);
-    if (!out->options)
+    if (out->options == NULL)
         out->options = "";
     for (int i = 0; i < 3; i++)
         out->required_group_size[i] = (uint32_t)get_at_most(r, UINT32_MAX);
@@ -288,7 +288,7 @@ static void get_places(reading *r, kiln__codegen_function *f)
     }
     f->places = places;
     /* The definition always has a place. */
-    r->reader.failed |= f->file && f->place_count == 0;
+    r->reader.failed |= f->file != NULL && f->place_count == 0;
 }
 
 static void put_functions(kiln__encoder *out,
@@ -347,7 +347,7 @@ static void put_arguments(kiln__encoder *out,
                           const kiln__codegen_request *request)
 {
     const int has_sizes =
-        request->argument_sizes && request->argument_alignments;
+        request->argument_sizes != NULL && request->argument_alignments != NULL;
 
     kiln__encode_u64(out, (uint64_t)has_sizes);
     kiln__encode_u64(out, request->argument_count);
@@ -368,7 +368,7 @@ static void get_arguments(reading *r, kiln__codegen_request *out)
     uint64_t *alignments = kiln__arena_allocate_array(
         r->arena, out->argument_count + 1, sizeof *alignments);
 
-    if (!types || !sizes || !alignments) {
+    if (types == NULL || sizes == NULL || alignments == NULL) {
         r->no_memory = 1;
         return;
     }
@@ -455,9 +455,10 @@ static void check_form(reading *r, const kiln__codegen_request *request)
 {
     const int is_closure = request->form == KILN__EMIT_CLOSURE;
 
-    r->reader.failed |= is_closure && (!request->module || !request->library ||
-                                       !request->wanted);
-    r->reader.failed |= !request->module && request->function_count == 0;
+    r->reader.failed |=
+        is_closure && (request->module == NULL || request->library == NULL ||
+                       request->wanted == NULL);
+    r->reader.failed |= request->module == NULL && request->function_count == 0;
 }
 
 kiln_status kiln__wire_get_request(kiln__codegen_request *out,
@@ -577,7 +578,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     out->stack_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->make_ns = kiln__read_u64(&r.reader);
     payload = kiln__read_bytes(&r.reader);
-    out->bytes = payload.data ? payload.data : "";
+    out->bytes = payload.data != NULL ? payload.data : "";
     out->size = payload.size;
     return end(&r);
 }
@@ -599,7 +600,7 @@ kiln_status kiln__wire_get_kept(kiln__wire_kept *out, kiln__arena *arena,
     begin_reading(&r, arena, bytes, size);
     out->suffix = get_text(&r);
     input = kiln__read_bytes(&r.reader);
-    out->bytes = input.data ? input.data : "";
+    out->bytes = input.data != NULL ? input.data : "";
     out->size = input.size;
     return end(&r);
 }

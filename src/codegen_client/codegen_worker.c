@@ -70,7 +70,7 @@ static void forget_workers_after_fork(void *env)
     struct kiln__worker_processes *workers = env;
     kiln__worker_process *next;
 
-    for (kiln__worker_process *w = workers->list; w; w = next) {
+    for (kiln__worker_process *w = workers->list; w != NULL; w = next) {
         next = w->next;
         close_ends(w);
         w->is_running = 0;
@@ -79,7 +79,7 @@ static void forget_workers_after_fork(void *env)
             worker_free(w);
     }
     workers->list = NULL;
-    if (current && current->context == workers->context) {
+    if (current != NULL && current->context == workers->context) {
         current->next = NULL;
         workers->list = current;
     }
@@ -90,7 +90,7 @@ kiln_status kiln__worker_processes_new(kiln_context *context)
     struct kiln__worker_processes *workers =
         kiln__allocate(&context->alloc, sizeof *workers);
 
-    if (!workers)
+    if (workers == NULL)
         return KILN_ENOMEM;
     if (kiln__mutex_init(&workers->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, workers, sizeof *workers);
@@ -109,9 +109,9 @@ void kiln__worker_processes_free(kiln_context *context)
 {
     struct kiln__worker_processes *workers = context->worker_processes;
 
-    if (!workers)
+    if (workers == NULL)
         return;
-    while (workers->list)
+    while (workers->list != NULL)
         kiln__worker_process_end(workers->list, NULL);
     kiln__fork_remove(&context->fork, &workers->guard);
     kiln__mutex_dispose(&workers->lock);
@@ -126,7 +126,7 @@ kiln_status kiln__worker_processes_program(const kiln_context *context,
     char folder[PATH_MAX];
     int size;
 
-    if (context->codegen_worker) {
+    if (context->codegen_worker != NULL) {
         size = snprintf(out, capacity, "%s", context->codegen_worker);
     } else {
         if (kiln__dynlib_folder(folder, &here) != KILN_OK)
@@ -152,9 +152,9 @@ static kiln__worker_process *find_idle(struct kiln__worker_processes *workers)
 {
     kiln__worker_process *found = workers->list;
 
-    while (found && found->is_used)
+    while (found != NULL && found->is_used)
         found = found->next;
-    if (found)
+    if (found != NULL)
         found->is_used = 1;
     return found;
 }
@@ -168,7 +168,7 @@ kiln__worker_process *kiln__worker_process_idle(kiln_context *context)
         kiln__mutex_lock(&workers->lock);
         found = find_idle(workers);
         kiln__mutex_unlock(&workers->lock);
-        if (!found)
+        if (found == NULL)
             return NULL;
         if (is_alive(found))
             break;
@@ -283,7 +283,7 @@ kiln_status kiln__worker_process_start(kiln__worker_process **out,
     kiln__worker_process *worker =
         kiln__allocate(&context->alloc, sizeof *worker);
 
-    if (!worker)
+    if (worker == NULL)
         return KILN_ENOMEM;
     *worker = (kiln__worker_process){.context = context,
                                      .process = KILN__PROCESS_NONE,
@@ -354,7 +354,8 @@ static void end_process(const kiln__worker_process *worker,
 {
     siginfo_t info;
 
-    if (ending && wait_for_own_end(worker, &info) == KILN__PROCESS_ENDED)
+    if (ending != NULL &&
+        wait_for_own_end(worker, &info) == KILN__PROCESS_ENDED)
         tell(ending, &info);
     kiln__process_kill(&worker->process);
     (void)kiln__process_wait(&worker->process, &info, 0);
@@ -367,9 +368,9 @@ static void unlist(struct kiln__worker_processes *workers,
 
     kiln__mutex_lock(&workers->lock);
     at = &workers->list;
-    while (*at && *at != gone)
+    while (*at != NULL && *at != gone)
         at = &(*at)->next;
-    if (*at)
+    if (*at != NULL)
         *at = gone->next;
     kiln__mutex_unlock(&workers->lock);
 }
@@ -377,12 +378,12 @@ static void unlist(struct kiln__worker_processes *workers,
 void kiln__worker_process_end(kiln__worker_process *worker,
                               kiln__worker_process_ending *ending)
 {
-    if (ending)
+    if (ending != NULL)
         *ending = (kiln__worker_process_ending){.status = -1};
     if (worker->is_running)
         end_process(worker, ending);
     kiln__temporary_remove(worker->folder);
-    if (ending && kiln__kept_is_ours(&worker->words))
+    if (ending != NULL && kiln__kept_is_ours(&worker->words))
         read_words(worker, ending);
     unlist(worker->context->worker_processes, worker);
     if (current == worker)

@@ -31,7 +31,7 @@ kiln_status kiln__toolchain_new(kiln_context *context)
     struct kiln__toolchain *toolchain =
         kiln__allocate(&context->alloc, sizeof *toolchain);
 
-    if (!toolchain)
+    if (toolchain == NULL)
         return KILN_ENOMEM;
     if (kiln__mutex_init(&toolchain->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, toolchain, sizeof *toolchain);
@@ -47,7 +47,7 @@ void kiln__toolchain_free(kiln_context *context)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
 
-    if (!toolchain)
+    if (toolchain == NULL)
         return;
     kiln__fork_remove(&context->fork, &toolchain->guard);
     kiln__mutex_dispose(&toolchain->lock);
@@ -59,9 +59,9 @@ void kiln__toolchain_free(kiln_context *context)
 static kiln_status look_up_llvm(kiln_context *context, kiln__build_ids *here)
 {
     kiln__tool_note *note = kiln__allocate(&context->alloc, sizeof *note);
-    kiln_status status = note ? KILN_ENOTFOUND : KILN_ENOMEM;
+    kiln_status status = note != NULL ? KILN_ENOTFOUND : KILN_ENOMEM;
 
-    if (note && here->codegen[0] &&
+    if (note != NULL && here->codegen[0] &&
         kiln__tool_note_read(note, context, here->codegen) == KILN_OK) {
         status = KILN_OK;
         if (note->is_current)
@@ -80,10 +80,10 @@ static kiln_status look_up_llvm(kiln_context *context, kiln__build_ids *here)
 static kiln_status look_up_codegen(kiln_context *context, kiln__build_ids *here)
 {
     char *path = kiln__allocate(&context->alloc, PATH_MAX);
-    kiln_status status = path ? KILN_ENOTFOUND : KILN_ENOMEM;
+    kiln_status status = path != NULL ? KILN_ENOTFOUND : KILN_ENOMEM;
 
     *here = (kiln__build_ids){{0}, {0}};
-    if (path && kiln__codegen_library_path(context, path) == KILN_OK)
+    if (path != NULL && kiln__codegen_library_path(context, path) == KILN_OK)
         status = kiln__build_id_of_file(here->codegen, path);
     if (status != KILN_OK)
         here->codegen[0] = '\0';
@@ -111,7 +111,7 @@ static int note_loaded(kiln__builds_loaded *out, kiln_context *context)
     if (toolchain->is_opened)
         return 0;
     codegen = kiln__codegen_library_peek(context);
-    if (codegen)
+    if (codegen != NULL)
         kiln__builds_look(out, codegen->code, codegen->llvm_code);
     else if (!kiln__worker_processes_tools(context, out))
         return 0;
@@ -210,11 +210,11 @@ static void find_here(char id[ID], kiln_context *context, const char *name,
 static int differs(kiln_context *context, const char *word, size_t size)
 {
     const char *equals = memchr(word, '=', size);
-    const size_t name_size = equals ? (size_t)(equals - word) : size;
-    const size_t id_size = equals ? size - name_size - 1 : 0;
+    const size_t name_size = equals != NULL ? (size_t)(equals - word) : size;
+    const size_t id_size = equals != NULL ? size - name_size - 1 : 0;
     char id[ID];
 
-    if (!equals)
+    if (equals == NULL)
         return 0;
     find_here(id, context, word, name_size);
     return id[0] &&
@@ -226,11 +226,11 @@ int kiln__toolchain_accepts(kiln_context *context, const char *text,
 {
     while (size > 0) {
         const char *space = memchr(text, ' ', size);
-        const size_t word = space ? (size_t)(space - text) : size;
+        const size_t word = space != NULL ? (size_t)(space - text) : size;
 
         if (differs(context, text, word))
             return 0;
-        if (!space)
+        if (space == NULL)
             break;
         text += word + 1;
         size -= word + 1;
@@ -244,7 +244,7 @@ const char *kiln__toolchain_words(kiln_context *context, kiln__arena *arena,
     const char *text = kiln__toolchain_text(context);
     char id[ID];
 
-    for (size_t i = 0; text && i < count; i++) {
+    for (size_t i = 0; text != NULL && i < count; i++) {
         kiln__tool_used(id, context, &uses[i]);
         if (id[0])
             text = kiln__arena_format(arena, "%s%s%s=%s", text,

@@ -30,8 +30,8 @@ typedef struct source {
 
 static int read_piece(const void **out, const source *s, size_t at, size_t size)
 {
-    *out = s->bytes ? s->bytes + at : s->piece;
-    if (s->bytes)
+    *out = s->bytes != NULL ? s->bytes + at : s->piece;
+    if (s->bytes != NULL)
         return 1;
     return kiln__io_read_at(s->file, s->piece, size, at) == (ssize_t)size;
 }
@@ -73,7 +73,7 @@ static int digest_file(kiln_digest *out, const kiln_context *context,
         after = kiln__file_stamp_of(file);
         done = kiln__file_stamp_is(&after, stamp);
     }
-    if (piece)
+    if (piece != NULL)
         kiln__deallocate(&context->alloc, piece, PIECE);
     if (file >= 0)
         (void)close(file);
@@ -84,7 +84,7 @@ static int digest_file(kiln_digest *out, const kiln_context *context,
 
 static int copy_text(char *out, size_t capacity, kiln__span_of_bytes text)
 {
-    if (!text.data || text.size >= capacity)
+    if (text.data == NULL || text.size >= capacity)
         return 0;
     memcpy(out, text.data, text.size);
     out[text.size] = '\0';
@@ -183,7 +183,7 @@ kiln_status kiln__tools_new(kiln_context *context)
 {
     struct kiln__tools *tools = kiln__allocate(&context->alloc, sizeof *tools);
 
-    if (!tools)
+    if (tools == NULL)
         return KILN_ENOMEM;
     if (kiln__mutex_init(&tools->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, tools, sizeof *tools);
@@ -199,7 +199,7 @@ void kiln__tools_free(kiln_context *context)
 {
     struct kiln__tools *tools = context->tools;
 
-    if (!tools)
+    if (tools == NULL)
         return;
     kiln__fork_remove(&context->fork, &tools->guard);
     for (int i = 0; i < KILN__TOOL_COUNT; i++)
@@ -225,8 +225,9 @@ static void digest_anew(char id[ID], kiln_context *context, const char *asked,
     const source given = {-1, use->bytes, use->size, NULL};
     kiln_digest digest;
 
-    if (use->bytes ? !digest_source(&digest, &given)
-                   : !digest_file(&digest, context, use->path, &use->file))
+    if (use->bytes != NULL
+            ? !digest_source(&digest, &given)
+            : !digest_file(&digest, context, use->path, &use->file))
         return;
     kiln_digest_text(digest, id);
     if (!kiln__file_stamp_is_none(&use->file))
@@ -241,9 +242,9 @@ static void digest_of(char id[ID], kiln_context *context, const char *asked,
     kiln__tool_note *note = kiln__allocate(&context->alloc, sizeof *note);
 
     id[0] = '\0';
-    if (note && is_noted(note, context, asked, use))
+    if (note != NULL && is_noted(note, context, asked, use))
         memcpy(id, note->id, ID);
-    else if (note)
+    else if (note != NULL)
         digest_anew(id, context, asked, use);
     kiln__deallocate(&context->alloc, note, sizeof *note);
 }
@@ -261,7 +262,7 @@ static void ask_for_path(char asked[ASKED_SIZE], const char *name,
 
 static int is_known(const known *tool, const kiln__tool_use *use)
 {
-    return tool->used_path && strcmp(tool->used_path, use->path) == 0 &&
+    return tool->used_path != NULL && strcmp(tool->used_path, use->path) == 0 &&
            kiln__file_stamp_is(&tool->used_file, &use->file);
 }
 
@@ -374,7 +375,7 @@ void kiln__tool_here(char id[ID], kiln_context *context, int number)
         return;
     id[0] = '\0';
     room = kiln__allocate(&context->alloc, sizeof *room);
-    if (!room)
+    if (room == NULL)
         return;
     is_known = look_up(id, context, number, room);
     kiln__deallocate(&context->alloc, room, sizeof *room);

@@ -47,7 +47,7 @@ static kiln_status read_number(uint64_t *out, uint64_t option,
                                kiln_error **error)
 {
     *out = option ? option : about->usual;
-    if (option || !variable)
+    if (option || variable == NULL)
         return KILN_OK;
     if (about->may_be_none && strcmp(variable, "none") == 0) {
         *out = KILN_CACHE_UNBOUNDED;
@@ -117,7 +117,7 @@ static kiln_status read_mode(kiln__cache_settings *settings, uint8_t option,
                                "KILN_CACHE_MODE_...",
                                option);
     settings->mode = option ? option : KILN_CACHE_MODE_READ_WRITE;
-    if (option || !variable)
+    if (option || variable == NULL)
         return KILN_OK;
     for (int32_t i = 1; i < KILN_CACHE_MODE_COUNT; i++) {
         if (strcmp(variable, texts[i]) == 0) {
@@ -140,7 +140,7 @@ static kiln_status read_lock(kiln__cache_settings *settings, uint8_t option,
                                "KILN_CACHE_LOCK_...",
                                option);
     settings->locks = option != KILN_CACHE_LOCK_NONE;
-    if (option || !variable || strcmp(variable, "auto") == 0)
+    if (option || variable == NULL || strcmp(variable, "auto") == 0)
         return KILN_OK;
     settings->locks = 0;
     if (strcmp(variable, "none") == 0)
@@ -173,7 +173,7 @@ static kiln_status read_tiers(kiln__cache_settings *settings, uint32_t option,
         return kiln__error_set(error, KILN_EINVAL,
                                "the cache's tiers_off has bits of no tier");
     settings->tiers_off = option;
-    if (option || !variable)
+    if (option || variable == NULL)
         return KILN_OK;
     settings->tiers_off = ALL_TIERS;
     if (strcmp(variable, "none") == 0)
@@ -218,13 +218,13 @@ static kiln_status read_trusted(kiln__cache_settings *settings,
 {
     size_t count = 1;
 
-    if (!list)
+    if (list == NULL)
         return KILN_OK;
     for (const char *at = list; *at; at++)
         count += *at == ',';
     settings->trusted =
         kiln__allocate(&settings->alloc, count * sizeof *settings->trusted);
-    if (!settings->trusted)
+    if (settings->trusted == NULL)
         return KILN_ENOMEM;
     settings->trusted_count = count;
     for (size_t i = 0; i < count; i++) {
@@ -245,7 +245,7 @@ static kiln_status read_trusted(kiln__cache_settings *settings,
 
 static const char *first_of(const char *option, const char *variable)
 {
-    return option && *option ? option : variable;
+    return option != NULL && *option ? option : variable;
 }
 
 /* Adds one path, or the first path of a list, made absolute. If the current
@@ -255,8 +255,8 @@ static void add_path(kiln__text *out, const char *path, size_t size)
     if (size > 0 && *path != '/') {
         char *here = kiln__allocate(out->alloc, PATH_MAX);
 
-        out->failed |= !here;
-        if (here && getcwd(here, PATH_MAX)) {
+        out->failed |= here == NULL;
+        if (here != NULL && getcwd(here, PATH_MAX) != NULL) {
             kiln__text_add(out, here);
             kiln__text_add(out, "/");
         }
@@ -286,7 +286,7 @@ static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
     kiln_status status;
 
     *out = NULL;
-    if (!path)
+    if (path == NULL)
         return KILN_OK;
     kiln__text_init(&made, &settings->alloc);
     if (is_list)
@@ -307,7 +307,7 @@ static char *join(const kiln__cache_settings *settings, const char *folder,
     const size_t size = strlen(folder) + strlen(suffix) + 1;
     char *path = kiln__allocate(&settings->alloc, size);
 
-    if (path)
+    if (path != NULL)
         (void)snprintf(path, size, "%s%s", folder, suffix);
     return path;
 }
@@ -315,7 +315,7 @@ static char *join(const kiln__cache_settings *settings, const char *folder,
 /* XDG folders must be absolute; others count as not set. */
 static int is_absolute(const char *folder)
 {
-    return folder && *folder == '/';
+    return folder != NULL && *folder == '/';
 }
 
 static kiln_status find_directory(kiln__cache_settings *settings,
@@ -327,7 +327,7 @@ static kiln_status find_directory(kiln__cache_settings *settings,
         return KILN_OK;
     }
     settings->is_given = given != NULL;
-    if (given)
+    if (given != NULL)
         return copy_path(&settings->directory, settings, given, 0);
     if (is_absolute(variables->cache_home))
         settings->directory = join(settings, variables->cache_home, "/kiln");
@@ -335,7 +335,9 @@ static kiln_status find_directory(kiln__cache_settings *settings,
         settings->directory = join(settings, variables->home, "/.cache/kiln");
     else
         settings->why_not = "HOME is not set";
-    return settings->directory || settings->why_not ? KILN_OK : KILN_ENOMEM;
+    return settings->directory != NULL || settings->why_not != NULL
+               ? KILN_OK
+               : KILN_ENOMEM;
 }
 
 static kiln_status find_local(kiln__cache_settings *settings, const char *given,
@@ -344,7 +346,7 @@ static kiln_status find_local(kiln__cache_settings *settings, const char *given,
     char suffix[32];
 
     settings->local_is_given = given != NULL;
-    if (given)
+    if (given != NULL)
         return copy_path(&settings->local_directory, settings, given, 0);
     (void)snprintf(suffix, sizeof suffix, "/kiln-%lu",
                    (unsigned long)geteuid());
@@ -356,7 +358,7 @@ static kiln_status find_local(kiln__cache_settings *settings, const char *given,
             settings,
             is_absolute(variables->temporary) ? variables->temporary : "/tmp",
             suffix);
-    return settings->local_directory ? KILN_OK : KILN_ENOMEM;
+    return settings->local_directory != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 static int is_name(const char *text)
@@ -375,7 +377,7 @@ static int is_name(const char *text)
 static kiln_status read_name_space(kiln__cache_settings *settings,
                                    const char *text, kiln_error **error)
 {
-    if (text && !is_name(text))
+    if (text != NULL && !is_name(text))
         return kiln__error_set(
             error, KILN_EINVAL,
             "the cache's name space is '%s'; it takes at most %d letters, "
@@ -442,7 +444,7 @@ kiln_status kiln__cache_settings_new(kiln__cache_settings **out,
                                "the cache's options have members that this "
                                "library does not know");
     settings = kiln__allocate(alloc, sizeof *settings);
-    if (!settings)
+    if (settings == NULL)
         return kiln__error_no_memory(error);
     settings->alloc = *alloc;
     status = read_all(settings, &known, variables, error);
@@ -458,7 +460,7 @@ void kiln__cache_settings_free(kiln__cache_settings *settings)
 {
     kiln_alloc alloc;
 
-    if (!settings)
+    if (settings == NULL)
         return;
     alloc = settings->alloc;
     kiln__string_free(&alloc, settings->directory);

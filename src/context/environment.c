@@ -107,14 +107,14 @@ static const char *variable(const char *name)
 {
     const char *value = secure_getenv(name);
 
-    return value && *value ? value : NULL;
+    return value != NULL && *value ? value : NULL;
 }
 
 static const char *first_variable(const char *name, const char *other)
 {
     const char *value = variable(name);
 
-    return value ? value : variable(other);
+    return value != NULL ? value : variable(other);
 }
 
 static kiln_status read_count(uint32_t *out, const char *name,
@@ -125,7 +125,7 @@ static kiln_status read_count(uint32_t *out, const char *name,
     unsigned long count;
 
     *out = 0;
-    if (!text)
+    if (text == NULL)
         return KILN_OK;
     count = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || count < 1 ||
@@ -141,7 +141,7 @@ static int is_known(const char *name, size_t size)
 {
     const kiln_environment_variable *known = kiln_environment_variables();
 
-    for (; known->name; known++)
+    for (; known->name != NULL; known++)
         if (strlen(known->name) == size && memcmp(known->name, name, size) == 0)
             return 1;
     return 0;
@@ -149,7 +149,7 @@ static int is_known(const char *name, size_t size)
 
 const char *kiln__environment_unknown(const char *prefix, size_t *at)
 {
-    for (; environ && environ[*at]; (*at)++) {
+    for (; environ != NULL && environ[*at] != NULL; (*at)++) {
         const char *entry = environ[*at];
 
         if (strncmp(entry, prefix, strlen(prefix)) == 0 &&

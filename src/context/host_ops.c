@@ -9,19 +9,19 @@
 /* A pair of callbacks with one missing is not used. */
 static void drop_half_pairs(kiln_host_ops *host)
 {
-    if (!host->blocking_enter || !host->blocking_leave) {
+    if (host->blocking_enter == NULL || host->blocking_leave == NULL) {
         host->blocking_enter = NULL;
         host->blocking_leave = NULL;
     }
-    if (!host->thread_enter || !host->thread_leave) {
+    if (host->thread_enter == NULL || host->thread_leave == NULL) {
         host->thread_enter = NULL;
         host->thread_leave = NULL;
     }
-    if (!host->root || !host->unroot) {
+    if (host->root == NULL || host->unroot == NULL) {
         host->root = NULL;
         host->unroot = NULL;
     }
-    if (!host->rank || !host->fetch) {
+    if (host->rank == NULL || host->fetch == NULL) {
         host->rank = NULL;
         host->fetch = NULL;
     }
@@ -45,6 +45,7 @@ void kiln__stack_enter(const kiln_context *context)
 {
     const kiln_host_ops *host = &context->host;
 
-    kiln__stack_begin(host->stack_limit ? host->stack_limit(context->host_env)
-                                        : NULL);
+    kiln__stack_begin(host->stack_limit != NULL
+                          ? host->stack_limit(context->host_env)
+                          : NULL);
 }

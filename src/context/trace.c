@@ -60,14 +60,14 @@ kiln_status kiln__trace_new(kiln_context *context, const char *path)
 {
     struct kiln__trace *trace;
 
-    if (!path)
+    if (path == NULL)
         return KILN_OK;
     trace = kiln__allocate(&context->alloc, sizeof *trace);
-    if (!trace)
+    if (trace == NULL)
         return KILN_ENOMEM;
     trace->file = KILN__KEPT_NONE;
     trace->path = kiln__string_copy(&context->alloc, path);
-    if (!trace->path || kiln__mutex_init(&trace->mutex) != KILN_OK) {
+    if (trace->path == NULL || kiln__mutex_init(&trace->mutex) != KILN_OK) {
         kiln__string_free(&context->alloc, trace->path);
         kiln__deallocate(&context->alloc, trace, sizeof *trace);
         return KILN_ENOMEM;
@@ -83,7 +83,7 @@ void kiln__trace_free(kiln_context *context)
 {
     struct kiln__trace *trace = context->trace;
 
-    if (!trace)
+    if (trace == NULL)
         return;
     context->trace = NULL;
     kiln__fork_remove(&context->fork, &trace->guard);
@@ -118,7 +118,7 @@ static void add_escaped(kiln__text *text, const char *string)
 static void add_member(kiln__text *text, int *count, const char *name,
                        const char *value)
 {
-    if (!value)
+    if (value == NULL)
         return;
     kiln__text_format(text, "%s\"%s\": \"", (*count)++ ? ", " : "", name);
     add_escaped(text, value);
@@ -136,11 +136,11 @@ static void add_time(kiln__text *text, const char *name, uint64_t nanoseconds)
 static void add_title(kiln__text *text, const kiln__trace_note *note)
 {
     kiln__text_add(text, "{\"name\": \"");
-    if (note->verb)
+    if (note->verb != NULL)
         add_escaped(text, note->verb);
-    if (note->verb && note->name)
+    if (note->verb != NULL && note->name != NULL)
         kiln__text_add(text, " ");
-    if (note->name)
+    if (note->name != NULL)
         add_escaped(text, note->name);
     kiln__text_add(text, "\", \"cat\": \"");
     add_escaped(text, note->category);

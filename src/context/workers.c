@@ -79,7 +79,7 @@ static void forget(struct kiln__workers *workers)
 
 static void list_free(kiln_context *context, worker *list)
 {
-    while (list) {
+    while (list != NULL) {
         worker *next = list->next;
 
         if (list != current)
@@ -98,14 +98,14 @@ static void forget_threads_after_fork(void *env)
 
     list_free(context, workers->list);
     list_free(context, workers->left);
-    for (task *t = workers->first; t; t = next) {
+    for (task *t = workers->first; t != NULL; t = next) {
         next = t->next;
         kiln__deallocate(&context->alloc, t, sizeof *t);
     }
     forget(workers);
     (void)kiln__condition_init(&workers->work);
     (void)kiln__condition_init(&workers->fewer);
-    if (current && current->pool == workers) {
+    if (current != NULL && current->pool == workers) {
         current->next = NULL;
         workers->list = current;
         workers->alive = 1;
@@ -132,7 +132,7 @@ static struct kiln__workers *pool_new(kiln_context *context, size_t limit)
     struct kiln__workers *workers =
         kiln__allocate(&context->alloc, sizeof *workers);
 
-    if (!workers)
+    if (workers == NULL)
         return NULL;
     if (locks_init(workers) != KILN_OK) {
         kiln__deallocate(&context->alloc, workers, sizeof *workers);
@@ -152,7 +152,7 @@ kiln_status kiln__workers_new(kiln_context *context)
 {
     context->workers = pool_new(context, context->worker_limit);
     context->fetchers = pool_new(context, FETCHERS);
-    if (context->workers && context->fetchers)
+    if (context->workers != NULL && context->fetchers != NULL)
         return KILN_OK;
     kiln__workers_free(context);
     return KILN_ENOMEM;
@@ -166,15 +166,15 @@ static task *task_take(struct kiln__workers *workers)
     task *taken;
 
     kiln__mutex_lock(&workers->lock);
-    while (!workers->first && !workers->ending) {
+    while (workers->first == NULL && !workers->ending) {
         workers->idle++;
         kiln__condition_wait(&workers->work, &workers->lock);
         workers->idle--;
     }
     taken = workers->first;
-    if (taken) {
+    if (taken != NULL) {
         workers->first = taken->next;
-        if (!workers->first)
+        if (workers->first == NULL)
             workers->last = &workers->first;
         workers->queued--;
     }
@@ -197,9 +197,9 @@ static void unlist(struct kiln__workers *workers, const worker *gone)
 {
     worker **at = &workers->list;
 
-    while (*at && *at != gone)
+    while (*at != NULL && *at != gone)
         at = &(*at)->next;
-    if (*at)
+    if (*at != NULL)
         *at = gone->next;
     workers->alive--;
 }
@@ -222,7 +222,7 @@ static void *worker_main(void *argument)
     task *taken;
 
     current = argument;
-    if (context->host.thread_enter)
+    if (context->host.thread_enter != NULL)
         context->host.thread_enter(context->host_env);
     while ((taken = task_await(workers)) != NULL) {
         const task now = *taken;
@@ -230,7 +230,7 @@ static void *worker_main(void *argument)
         kiln__deallocate(&context->alloc, taken, sizeof *taken);
         now.run(now.env);
     }
-    if (context->host.thread_leave)
+    if (context->host.thread_leave != NULL)
         context->host.thread_leave(context->host_env);
     end_worker(workers, argument);
     return NULL;
@@ -243,7 +243,7 @@ static kiln_status worker_start(struct kiln__workers *workers)
     worker *made = kiln__allocate(&context->alloc, sizeof *made);
     kiln_status status;
 
-    if (!made)
+    if (made == NULL)
         return KILN_ENOMEM;
     made->pool = workers;
     status = kiln__thread_start(&made->thread, KILN__STACK_TO_COMPILE,
@@ -296,7 +296,7 @@ static kiln_status submit(struct kiln__workers *workers, void (*run)(void *env),
     task *added = kiln__allocate(&context->alloc, sizeof *added);
     kiln_status status;
 
-    if (!added)
+    if (added == NULL)
         return kiln__error_no_memory(error);
     added->run = run;
     added->env = env;
@@ -354,7 +354,7 @@ _Noreturn void kiln__workers_park(kiln_context *context)
     struct kiln__workers *workers = self->pool;
 
     /* The host must not wait for a thread that never returns. */
-    if (context->host.thread_leave)
+    if (context->host.thread_leave != NULL)
         context->host.thread_leave(context->host_env);
     kiln__mutex_lock(&workers->lock);
     unlist(workers, self);
@@ -389,11 +389,11 @@ static void wait_until_all_left(struct kiln__workers *workers)
 
 static void pool_free(kiln_context *context, struct kiln__workers *workers)
 {
-    if (!workers)
+    if (workers == NULL)
         return;
     kiln__blocking_enter(context);
     wait_until_all_left(workers);
-    for (worker *w = workers->left; w; w = w->next)
+    for (worker *w = workers->left; w != NULL; w = w->next)
         kiln__thread_join(w->thread);
     kiln__blocking_leave(context);
     list_free(context, workers->left);

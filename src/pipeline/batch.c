@@ -28,7 +28,7 @@ static void job_ended(struct batch *batch, size_t index, kiln_status status)
 
     job->status = status;
     batch->done++;
-    if (batch->progress)
+    if (batch->progress != NULL)
         batch->progress(batch->done, batch->count, job, batch->env);
 }
 
@@ -57,11 +57,11 @@ static void job_start(struct batch *batch, kiln__call_chain *chain,
         batch->flights[index] = answer.flight;
         batch->owned[index] = (char)answer.owned;
     }
-    if (answer.kernel) {
+    if (answer.kernel != NULL) {
         job->kernel = answer.kernel;
         job->source = answer.source;
     }
-    if (status != KILN_OK || !batch->flights[index])
+    if (status != KILN_OK || batch->flights[index] == NULL)
         job_ended(batch, index, status);
 }
 
@@ -71,7 +71,7 @@ static void collect_results(struct batch *batch, size_t limit)
         kiln_batch_job *job = &batch->jobs[i];
         kiln_status status;
 
-        if (!batch->flights[i] ||
+        if (batch->flights[i] == NULL ||
             !kiln__flight_is_done(batch->context, batch->flights[i]))
             continue;
         status = kiln__compile_take_result(&job->kernel, &job->source,
@@ -131,7 +131,7 @@ kiln_status kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs,
 {
     struct batch batch = {context, jobs, count, 0, NULL, NULL, progress, env};
 
-    if (!context || (count && !jobs))
+    if (context == NULL || (count && jobs == NULL))
         return KILN_EINVAL;
     for (size_t i = 0; i < count; i++) {
         jobs[i].kernel = NULL;
@@ -144,7 +144,7 @@ kiln_status kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs,
     batch.flights =
         kiln__allocate_array(&context->alloc, count, sizeof *batch.flights);
     batch.owned = kiln__allocate(&context->alloc, count);
-    if (batch.flights && batch.owned)
+    if (batch.flights != NULL && batch.owned != NULL)
         compile_all(&batch);
     kiln__deallocate(&context->alloc, batch.flights,
                      count * sizeof *batch.flights);

@@ -34,7 +34,7 @@ static const char *entry_symbol(kiln__build *build)
     char digest[KILN_DIGEST_TEXT_SIZE];
     char suffix[KILN__ENTRY_DIGITS + 2];
 
-    if (build->config->entry_name)
+    if (build->config->entry_name != NULL)
         return build->config->entry_name;
     kiln_digest_text(kiln_code_digest(build->code), digest);
     snprintf(suffix, sizeof suffix, "_%.*s", KILN__ENTRY_DIGITS, digest);
@@ -85,7 +85,7 @@ static kiln_status fill_argument_types(kiln__build *build)
     uint64_t *alignments = kiln__arena_allocate_array(&build->arena, count + 1,
                                                       sizeof *alignments);
 
-    if (!texts || !sizes || !alignments)
+    if (texts == NULL || sizes == NULL || alignments == NULL)
         return KILN_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         texts[i] = kiln_type_text(types[i]);
@@ -116,7 +116,7 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
     kiln__lower_call lowering;
     kiln_status status;
 
-    if (!request.config)
+    if (request.config == NULL)
         return kiln__error_no_memory(error);
     kiln__lower_call_begin(&lowering, build->closure, build->closure_count);
     status =
@@ -125,7 +125,7 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
     status = kiln__callback_status(status, frontend, "lower", error);
     if (status != KILN_OK)
         return status;
-    if (!build->module.data)
+    if (build->module.data == NULL)
         return kiln__error_set(error, KILN_ECODEGEN,
                                "frontend %s lowered %s to nothing",
                                frontend->name, kiln_code_name(build->code));
@@ -147,7 +147,7 @@ static const char *words(kiln__build *build, const kiln__codegen_result *result)
         uses[count++] = (kiln__tool_use){.name = result->tools[i].name,
                                          .path = result->tools[i].path,
                                          .file = result->tools[i].file};
-    if (build->math)
+    if (build->math != NULL)
         uses[count++] = kiln__library_as_tool(build->math);
     return kiln__toolchain_words(build->context, &build->arena, uses, count);
 }
@@ -204,7 +204,7 @@ static kiln_status make_artifact(kiln__build *build,
     kiln__encoder key;
     kiln_status status;
 
-    if (!arguments || !source.toolchain)
+    if (arguments == NULL || source.toolchain == NULL)
         return KILN_ENOMEM;
     kernel.arguments = arguments;
     kernel.argument_count = count;
@@ -217,7 +217,7 @@ static kiln_status make_artifact(kiln__build *build,
         source.encoded_key_size = key.size;
         status = kiln__artifact_new(&build->artifact, &source);
     }
-    if (status == KILN_OK && source.roots) {
+    if (status == KILN_OK && source.roots != NULL) {
         kiln__roots_end_with_context(source.roots);
         build->roots = NULL;
     }
@@ -234,7 +234,7 @@ static void tell_session(const kiln__build *build, const char *reason)
         .size = sizeof event,
         .kind = KILN_EVENT_SESSION,
         .name = kiln_code_name(build->code),
-        .reason = reason ? reason : "",
+        .reason = reason != NULL ? reason : "",
     };
     const kiln__trace_note note = {.category = "session",
                                    .verb = "stays in this process:",
@@ -243,7 +243,7 @@ static void tell_session(const kiln__build *build, const char *reason)
                                    .outcome = event.reason};
 
     kiln__trace_end(context, now, &note);
-    if (context->host.event)
+    if (context->host.event != NULL)
         context->host.event(context->host_env, &event);
 }
 
@@ -283,7 +283,8 @@ static void take_failure(void *env, kiln_status status, const char *message)
 
     kiln__error_set(&build->error, status, "%s: %s%s%s",
                     kiln_code_name(build->code), message,
-                    kept ? "; its input is kept in " : "", kept ? kept : "");
+                    kept != NULL ? "; its input is kept in " : "",
+                    kept != NULL ? kept : "");
 }
 
 static void fatal(void *env, const char *message)
@@ -319,7 +320,8 @@ static int is_canceled(void *env)
 {
     const kiln__build *build = env;
 
-    return build->is_canceled && build->is_canceled(build->canceled_env);
+    return build->is_canceled != NULL &&
+           build->is_canceled(build->canceled_env);
 }
 
 /* ---- the build itself ---- */
@@ -359,13 +361,13 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         .log = take_log,
         .is_canceled = is_canceled,
     };
-    if (!build->request.entry)
+    if (build->request.entry == NULL)
         return kiln__error_no_memory(error);
     status =
         kiln__code_closure(&build->closure, &build->closure_count, build->code);
     if (status == KILN_OK)
         KILN_TRY(kiln__build_plan_supplies(build, error));
-    if (status == KILN_OK && frontend->ops.lower) {
+    if (status == KILN_OK && frontend->ops.lower != NULL) {
         if (kiln__job_digest(&build->digest, build->code, build->config) !=
             KILN_OK)
             return kiln__error_no_memory(error);
@@ -391,7 +393,7 @@ kiln_status kiln__build_new(kiln__build **out, const kiln_code *code,
     kiln__build *build = kiln__allocate(&context->alloc, sizeof *build);
     kiln_status status;
 
-    if (!build)
+    if (build == NULL)
         return kiln__error_no_memory(error);
     build->context = context;
     build->code = code;
@@ -410,7 +412,7 @@ void kiln__build_free(kiln__build *build)
 {
     const kiln_alloc *alloc;
 
-    if (!build)
+    if (build == NULL)
         return;
     alloc = &build->context->alloc;
     kiln_artifact_release(build->artifact);
@@ -435,7 +437,7 @@ static void begin_tools(kiln__build *build)
     const kiln__target_traits *traits = kiln__target_traits_of(build->config);
 
     if (traits->begin_tool == NULL || build->request.form != KILN_EMIT_BINARY ||
-        build->request.module ||
+        build->request.module != NULL ||
         build->context->codegen_mode == KILN_CODEGEN_WORKER)
         return;
     build->begun = traits->begin_tool(&build->settings);
@@ -481,10 +483,10 @@ kiln_status kiln__build_run(kiln__build *build,
     }
     if (status == KILN_OK)
         return KILN_OK;
-    if (!build->error)
+    if (build->error == NULL)
         kiln__error_set(&build->error, status, "%s: %s",
                         kiln_code_name(build->code), kiln_status_text(status));
-    if (error) {
+    if (error != NULL) {
         *error = build->error;
         build->error = NULL;
     }
@@ -549,7 +551,7 @@ static kiln_status check_arguments(const kiln_kernel_info *info,
 static void name_kernel(kiln_kernel *kernel)
 {
     kernel->info = kiln_artifact_kernel(kernel->artifact, 0);
-    if (kernel->info->method &&
+    if (kernel->info->method != NULL &&
         strcmp(kernel->info->method, kiln_code_name(kernel->code)) == 0)
         return;
     kernel->own_info = *kernel->info;
@@ -569,7 +571,7 @@ kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
 
     KILN_TRY(check_arguments(kiln_artifact_kernel(artifact, 0), code, error));
     kernel = kiln__allocate(&context->alloc, sizeof *kernel);
-    if (!kernel)
+    if (kernel == NULL)
         return kiln__error_no_memory(error);
     kernel->context = context;
     kernel->artifact = kiln_artifact_retain(artifact);
@@ -616,7 +618,7 @@ kiln_status kiln__build_load_found(kiln_kernel **out,
         fault = NULL;
         status = KILN_OK;
     }
-    if (error)
+    if (error != NULL)
         *error = fault;
     else
         kiln_error_free(fault);

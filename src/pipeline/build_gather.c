@@ -35,9 +35,9 @@ const char *kiln__build_name(kiln__arena *arena, const kiln_code *code)
     size_t size;
     const void *bytes = kiln_code_ir(code, &size);
 
-    if (!kiln__code_frontend(code)->ops.lower)
+    if (kiln__code_frontend(code)->ops.lower == NULL)
         name = kiln__ir_name(arena, bytes, size);
-    return name ? name : kiln_code_name(code);
+    return name != NULL ? name : kiln_code_name(code);
 }
 
 /* The functions of a closure that is being converted; `places` finds them by
@@ -58,7 +58,7 @@ static kiln_status add_callees(const gathering *g,
     uint32_t *indices = kiln__arena_allocate_array(&g->build->arena, count + 1,
                                                    sizeof *indices);
 
-    if (!indices)
+    if (indices == NULL)
         return KILN_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         const kiln__codegen_function *callee =
@@ -82,10 +82,10 @@ static kiln_status add_function(gathering *g, size_t index,
     function->ir = kiln_code_ir(code, &function->ir_size);
     function->symbol = kiln__build_symbol(
         &g->build->arena, prefix, kiln__build_name(&g->build->arena, code), "");
-    function->runtime = supply ? supply->symbol : NULL;
+    function->runtime = supply != NULL ? supply->symbol : NULL;
     if (g->with_lines)
         KILN_TRY(kiln__debug_lines(function, &g->build->arena, code));
-    if (!function->symbol ||
+    if (function->symbol == NULL ||
         !kiln__map_set(&g->places, kiln__code_key(code), function))
         return KILN_ENOMEM;
     return KILN_OK;
@@ -102,7 +102,7 @@ kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
 
     g.functions =
         kiln__arena_allocate_array(&build->arena, count, sizeof *g.functions);
-    if (!g.functions)
+    if (g.functions == NULL)
         return KILN_ENOMEM;
     kiln__map_init(&g.places, &build->context->alloc);
     for (size_t i = 0; status == KILN_OK && i < count; i++)

@@ -66,7 +66,7 @@ static kiln_status list(kiln__library_use **out, const planning *p)
         kiln__arena_allocate_array(arena, p->count, sizeof *uses);
     size_t used = 0;
 
-    for (uint32_t i = 0; uses && i < KILN__MATH_COUNT; i++)
+    for (uint32_t i = 0; uses != NULL && i < KILN__MATH_COUNT; i++)
         for (int is_f64 = 0; is_f64 < 2; is_f64++) {
             char name[KILN__MATH_NAME_SIZE];
 

@@ -44,7 +44,7 @@ static kiln_status list_sites(kiln__build *build, kiln_error **error)
         return KILN_OK;
     build->sites =
         kiln__arena_allocate_array(&build->arena, most, sizeof *build->sites);
-    if (!build->sites)
+    if (build->sites == NULL)
         return kiln__error_no_memory(error);
     for (size_t i = 0; i < build->closure_count; i++) {
         const kiln__site_use *sites =
@@ -64,7 +64,7 @@ static kiln_status resolve_sites(kiln__build *build, kiln_error **error)
     const char **names =
         kiln__arena_allocate_array(&build->arena, count, sizeof *names);
 
-    if (!names)
+    if (names == NULL)
         return kiln__error_no_memory(error);
     for (size_t i = 0; i < count; i++)
         names[i] = build->sites[i].name;

@@ -39,7 +39,7 @@ static kiln_status supply_finish(kiln__build *build, kiln__build_input *supply,
     snprintf(suffix, sizeof suffix, "_%s", digest);
     supply->symbol =
         kiln__build_symbol(&build->arena, "kiln_rt_", name, suffix);
-    return supply->symbol ? KILN_OK : KILN_ENOMEM;
+    return supply->symbol != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 /* Increments the count at once, so that the key is disposed of in any case. */
@@ -68,7 +68,7 @@ static int is_planned(const kiln__build *build, const kiln__library_use *use)
     for (size_t i = 0; i < build->supply_count; i++) {
         const kiln__library_use *other = build->supplies[i].use;
 
-        if (other && other->library == use->library &&
+        if (other != NULL && other->library == use->library &&
             strcmp(other->symbol, use->symbol) == 0)
             return 1;
     }
@@ -94,12 +94,12 @@ static kiln_status add_imports(kiln__build *build)
     kiln__codegen_import *imports = kiln__arena_allocate_array(
         &build->arena, build->import_count, sizeof *imports);
 
-    if (!imports)
+    if (imports == NULL)
         return KILN_ENOMEM;
     for (size_t i = 0; i < build->supply_count; i++) {
         const kiln__build_input *supply = &build->supplies[i];
 
-        if (supply->use)
+        if (supply->use != NULL)
             imports[supply->place] = (kiln__codegen_import){
                 .name = supply->use->symbol,
                 .symbol = supply->symbol,
@@ -120,7 +120,7 @@ static kiln_status plan_own(kiln__build *build, const kiln__library_use *math,
     uint8_t *marks = kiln__arena_allocate(&build->arena, count);
     size_t most = math_count;
 
-    if (!marks)
+    if (marks == NULL)
         return KILN_ENOMEM;
     KILN_TRY(kiln__separable_find(marks, build->closure, count, build->config));
     for (size_t i = 0; i < count; i++)
@@ -129,7 +129,7 @@ static kiln_status plan_own(kiln__build *build, const kiln__library_use *math,
         return KILN_OK;
     build->supplies = kiln__arena_allocate_array(&build->arena, most,
                                                  sizeof *build->supplies);
-    if (!build->supplies)
+    if (build->supplies == NULL)
         return KILN_ENOMEM;
     for (size_t i = 0; i < count; i++)
         if (marks[i])
@@ -151,7 +151,7 @@ static kiln_status plan_uses(kiln__build *build)
         return KILN_OK;
     build->supplies = kiln__arena_allocate_array(&build->arena, most,
                                                  sizeof *build->supplies);
-    if (!build->supplies)
+    if (build->supplies == NULL)
         return KILN_ENOMEM;
     for (size_t i = 0; i < build->closure_count; i++) {
         const kiln__library_use *uses =
@@ -181,7 +181,7 @@ const kiln__build_input *kiln__build_supply_of(const kiln__build *build,
                                                const kiln_code *code)
 {
     for (size_t i = 0; i < build->supply_count; i++)
-        if (build->supplies[i].code &&
+        if (build->supplies[i].code != NULL &&
             kiln__codes_are_one(build->supplies[i].code, code))
             return &build->supplies[i];
     return NULL;
@@ -299,7 +299,7 @@ static kiln_status generate(making *m, const kiln__generator *generator)
         .log = take_log,
     };
 
-    if (m->supply->use)
+    if (m->supply->use != NULL)
         fill_closure(&request, m->supply);
     else if (fill_function(&request, m) != KILN_OK)
         return kiln__error_no_memory(&m->error);
@@ -320,10 +320,10 @@ static kiln_status make(kiln__build *build, kiln__build_input *supply,
         kiln__runtime_fail(build->context, supply->entry);
     supply->is_building = 0;
     supply->entry = NULL;
-    if (!m.error)
+    if (m.error == NULL)
         kiln__error_set(&m.error, status, "%s: %s", supply->name,
                         kiln_status_text(status));
-    if (error)
+    if (error != NULL)
         *error = m.error;
     else
         kiln_error_free(m.error);
@@ -336,13 +336,14 @@ static kiln_status get(kiln__build *build, kiln__build_input *supply,
                        const kiln__generator *generator, kiln_error **error)
 {
     size_t work = 0;
-    const void *ir = supply->code ? kiln_code_ir(supply->code, &work) : NULL;
+    const void *ir =
+        supply->code != NULL ? kiln_code_ir(supply->code, &work) : NULL;
     const kiln__runtime_query query = {
         .digest = kiln__encoder_digest(&supply->key),
         .encoded = supply->key.bytes,
         .encoded_size = supply->key.size,
-        .asker =
-            supply->use ? supply->use->digest : kiln_code_digest(supply->code),
+        .asker = supply->use != NULL ? supply->use->digest
+                                     : kiln_code_digest(supply->code),
         .is_optional = ir != NULL,
         .work = work,
         .is_anew = supply->is_rejected,
@@ -363,10 +364,11 @@ static kiln_status get(kiln__build *build, kiln__build_input *supply,
 static void hand_out(const kiln__build *build, const kiln__build_input *supply)
 {
     size_t size = 0;
-    const void *bitcode =
-        supply->entry ? kiln__runtime_bitcode(supply->entry, &size) : NULL;
+    const void *bitcode = supply->entry != NULL
+                              ? kiln__runtime_bitcode(supply->entry, &size)
+                              : NULL;
 
-    if (supply->use) {
+    if (supply->use != NULL) {
         build->imports[supply->place].bitcode = bitcode;
         build->imports[supply->place].bitcode_size = size;
     } else {
@@ -388,8 +390,8 @@ kiln_status kiln__build_get_supplies(kiln__build *build,
             hand_out(build, supply);
             continue;
         }
-        if (supply->use) {
-            if (error)
+        if (supply->use != NULL) {
+            if (error != NULL)
                 *error = cause;
             else
                 kiln_error_free(cause);
@@ -410,7 +412,7 @@ int kiln__build_reject_supplies(kiln__build *build)
     for (size_t i = 0; i < build->supply_count; i++) {
         kiln__build_input *supply = &build->supplies[i];
 
-        if (!supply->entry || supply->is_building ||
+        if (supply->entry == NULL || supply->is_building ||
             !kiln__runtime_reject(build->context, supply->entry))
             continue;
         kiln__runtime_release(build->context, supply->entry);
@@ -427,9 +429,10 @@ void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds)
 
     for (size_t i = 0; i < build->supply_count; i++) {
         const kiln__build_input *supply = &build->supplies[i];
-        const size_t before = supply->use ? build->request.function_count : 0;
+        const size_t before =
+            supply->use != NULL ? build->request.function_count : 0;
 
-        if (supply->place + before == index && supply->entry)
+        if (supply->place + before == index && supply->entry != NULL)
             kiln__runtime_was_read(build->context, supply->entry, nanoseconds);
     }
 }
@@ -439,9 +442,9 @@ void kiln__build_free_supplies(kiln__build *build)
     for (size_t i = 0; i < build->supply_count; i++) {
         kiln__build_input *supply = &build->supplies[i];
 
-        if (supply->entry && supply->is_building)
+        if (supply->entry != NULL && supply->is_building)
             kiln__runtime_fail(build->context, supply->entry);
-        else if (supply->entry)
+        else if (supply->entry != NULL)
             kiln__runtime_release(build->context, supply->entry);
         kiln__encoder_dispose(&supply->key);
     }

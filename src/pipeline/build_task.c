@@ -82,9 +82,9 @@ static void tell_job(kiln_context *context, const kiln_code *code,
                         .name = kiln_code_name(code),
                         .nanoseconds = nanoseconds};
 
-    if (context->trace)
+    if (context->trace != NULL)
         trace_job(context, &event);
-    if (context->host.event)
+    if (context->host.event != NULL)
         context->host.event(context->host_env, &event);
 }
 
@@ -117,7 +117,7 @@ static void task_fatal(void *env, kiln_error *error)
 
     kiln__build_free(lost->build);
     task_end(lost, NULL, KILN_SOURCE_BUILT,
-             error ? kiln_error_status(error) : KILN_ENOMEM, error);
+             error != NULL ? kiln_error_status(error) : KILN_ENOMEM, error);
     kiln__workers_park(context);
 }
 
@@ -203,8 +203,8 @@ static const kiln_artifact *look_again(task *t)
     const kiln_key key = key_of(t);
     const kiln_artifact *artifact = kiln__artifact_recall(t->context, &key);
 
-    if (!artifact && t->deadline_ns &&
-        kiln__code_frontend(t->flight->code)->ops.lower)
+    if (artifact == NULL && t->deadline_ns &&
+        kiln__code_frontend(t->flight->code)->ops.lower != NULL)
         kiln__lock_release(&t->lock);
     return artifact;
 }
@@ -226,7 +226,7 @@ static int load_artifact(task *t, const kiln_artifact *artifact, int32_t source)
             kiln__build_load_found(&kernel, artifact, code, config, &error);
     else
         status = kiln__build_load(&kernel, artifact, code, config, &error);
-    if (status == KILN_OK && !kernel)
+    if (status == KILN_OK && kernel == NULL)
         return 0;
     kiln__flight_bind(t->flight, artifact);
     kiln__build_free(t->build);
@@ -281,7 +281,7 @@ static void task_run(void *env)
     kiln__call_scope_enter_worker(&scope, context, t->flight);
     if (t->takes_lock)
         artifact = look_again(t);
-    if (!artifact || !load_artifact(t, artifact, KILN_SOURCE_STORE))
+    if (artifact == NULL || !load_artifact(t, artifact, KILN_SOURCE_STORE))
         make(t);
     kiln_artifact_release(artifact);
     kiln__call_scope_leave(&scope);
@@ -314,7 +314,7 @@ static void task_fetch(void *env)
     kiln__call_scope scope;
     int loaded = 0;
 
-    if (artifact) {
+    if (artifact != NULL) {
         kiln__call_scope_enter_worker(&scope, context, t->flight);
         loaded = load_artifact(t, artifact, KILN_SOURCE_STORE);
         kiln_artifact_release(artifact);
@@ -345,7 +345,7 @@ static void make_key(task *t)
     if (kiln__build_is_bound(t->build))
         return;
     t->takes_lock = kiln__stores_share(context, KILN__ENTRY_BINARY);
-    if (!t->takes_lock && !context->host.fetch)
+    if (!t->takes_lock && context->host.fetch == NULL)
         return;
     if (kiln__key_binary(&t->key, kiln__build_digest(t->build),
                          kiln__build_config(t->build)) == KILN_OK)
@@ -360,7 +360,7 @@ void kiln__task_start(kiln_context *context, kiln__flight *flight,
     task *t = kiln__allocate(&context->alloc, sizeof *t);
     kiln_error *error = NULL;
 
-    if (!t) {
+    if (t == NULL) {
         kiln__build_free(build);
         (void)kiln__error_no_memory(&error);
         kiln__task_fail(context, flight, KILN_ENOMEM, error);

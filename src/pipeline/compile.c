@@ -61,13 +61,13 @@ static const kiln_artifact *find_artifact(kiln_context *context,
         *source = KILN_SOURCE_MEMORY;
         artifact =
             kiln__artifact_find(context, wanted.digest, key.bytes, key.size);
-        if (!artifact) {
+        if (artifact == NULL) {
             *source = KILN_SOURCE_STORE;
             artifact = kiln__artifact_recall(context, &wanted);
         }
     }
     kiln__encoder_dispose(&key);
-    if (artifact && artifact->roots &&
+    if (artifact != NULL && artifact->roots != NULL &&
         !kiln__roots_still_hold(artifact->roots)) {
         kiln_artifact_release(artifact); /* its constants are out of date */
         return NULL;
@@ -86,13 +86,13 @@ static kiln_status reuse(kiln_kernel **out, int32_t *source,
     kiln_status status;
 
     *out = NULL;
-    if (!artifact)
+    if (artifact == NULL)
         return KILN_OK;
     if (*source == KILN_SOURCE_STORE)
         status = kiln__build_load_found(out, artifact, code, config, error);
     else
         status = kiln__build_load(out, artifact, code, config, error);
-    if (flight)
+    if (flight != NULL)
         kiln__flight_bind(flight, artifact);
     kiln_artifact_release(artifact);
     return status;
@@ -109,7 +109,7 @@ static kiln_status check_entry(const kiln_code *code, const kiln_config *config,
     kiln__ir ir;
     uint32_t kernel;
 
-    if (frontend->ops.lower || config->entry_abi != KILN_ABI_KERNEL)
+    if (frontend->ops.lower != NULL || config->entry_abi != KILN_ABI_KERNEL)
         return KILN_OK;
     KILN_TRY(kiln__ir_decode(&ir, &config->context->alloc, bytes, size, error));
     kernel = ir.kernel;
@@ -172,10 +172,10 @@ static void start(kiln__call_chain *chain, kiln__flight *flight,
     kiln_status status = KILN_OK;
 
     request->kernel = NULL;
-    if (!kernel)
+    if (kernel == NULL)
         status = reuse(&kernel, &source, flight, flight->code, request->config,
                        &error);
-    if (kernel || status != KILN_OK)
+    if (kernel != NULL || status != KILN_OK)
         kiln__job_finish(context, flight, kernel, source, status, error);
     else
         build(context, chain, flight, request->config);
@@ -203,7 +203,7 @@ static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *chain,
         return KILN_OK;
     case KILN__CLAIM_FAILED:
         count_outcome(context, KILN__COUNT_FAILED);
-        if (error)
+        if (error != NULL)
             *error = claim.error;
         else
             kiln_error_free(claim.error);
@@ -241,7 +241,7 @@ static kiln_status find_code(const kiln_code **out, kiln__call_chain *chain,
         return KILN_OK;
     status = reuse(&request->kernel, &request->kernel_source, NULL, *out,
                    request->config, error);
-    if (status == KILN_OK && request->kernel)
+    if (status == KILN_OK && request->kernel != NULL)
         return KILN_OK;
     /* A record without a compiled kernel is of no use. Its worlds stay held
        until those of the complete instance are, because nobody else may hold
@@ -341,7 +341,7 @@ kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
         again =
             kiln__flight_private(context, chain, &request->signature,
                                  request->config, flight->code, flight->world);
-        if (!again)
+        if (again == NULL)
             status = kiln__error_no_memory(error);
     }
     kiln__flight_release(context, flight);
@@ -384,7 +384,7 @@ static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
     kiln__compile_answer answer;
     kiln_status status = kiln__compile_begin(&answer, chain, request, error);
 
-    if (status == KILN_OK && answer.flight)
+    if (status == KILN_OK && answer.flight != NULL)
         status = wait_for(out, source, chain, request, &answer, error);
     else if (status == KILN_OK) {
         *out = answer.kernel;
@@ -410,9 +410,9 @@ static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
         return kiln__error_argument(error, "options");
     if (!options.world) {
         *out = kiln__job_lookup(context, signature, config);
-        if (*out) {
+        if (*out != NULL) {
             count_outcome(context, KILN__COUNT_HIT);
-            if (options.source)
+            if (options.source != NULL)
                 *options.source = KILN_SOURCE_MEMORY;
             return KILN_OK;
         }
@@ -425,7 +425,7 @@ static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
         request.deadline_ns =
             kiln__clock_ns() + (uint64_t)options.time_limit_ms * 1000000;
     status = compile_slowly(out, &source, &request, error);
-    if (options.source)
+    if (options.source != NULL)
         *options.source = source;
     return status;
 }
@@ -439,12 +439,12 @@ kiln_status kiln_compile(const kiln_kernel **out, kiln_context *context,
     const kiln_kernel *kernel;
 
     KILN_REQUIRE(out != NULL, error);
-    if (options || !context || !signature || !signature->function ||
-        signature->count > KILN_ARGUMENTS_MAX ||
-        (signature->count && !signature->types))
+    if (options != NULL || context == NULL || signature == NULL ||
+        signature->function == NULL || signature->count > KILN_ARGUMENTS_MAX ||
+        (signature->count && signature->types == NULL))
         return compile_miss(out, context, signature, config, options, error);
     kernel = kiln__job_lookup(context, signature, config);
-    if (!kernel)
+    if (kernel == NULL)
         return compile_miss(out, context, signature, config, NULL, error);
     kiln__count_request(context, KILN_TIER_BINARY, KILN__COUNT_HIT);
     *out = kernel;
@@ -463,7 +463,7 @@ kiln_status kiln_call_site_compile(const kiln_kernel **out,
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(site != NULL, error);
     kernel = kiln_call_site_get(site);
-    if (!kernel) {
+    if (kernel == NULL) {
         KILN_TRY(
             kiln_compile(&kernel, context, signature, config, options, error));
         __atomic_store_n(&site->kernel, kernel, __ATOMIC_RELEASE);

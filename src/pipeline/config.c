@@ -39,7 +39,7 @@ kiln_status kiln__configs_new(kiln_context *context)
     struct kiln__configs *configs =
         kiln__allocate(&context->alloc, sizeof *configs);
 
-    if (!configs)
+    if (configs == NULL)
         return KILN_ENOMEM;
     if (kiln__mutex_init(&configs->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, configs, sizeof *configs);
@@ -69,9 +69,9 @@ void kiln__configs_free(kiln_context *context)
 {
     struct kiln__configs *configs = context->configs;
 
-    if (!configs)
+    if (configs == NULL)
         return;
-    while (configs->list) {
+    while (configs->list != NULL) {
         kiln_config *next = configs->list->next;
 
         config_free(configs->list);
@@ -103,7 +103,7 @@ static kiln_status check_entry_name(const char *name, kiln_error **error)
 {
     size_t length;
 
-    if (!name)
+    if (name == NULL)
         return KILN_OK;
     length = name_length(name);
     if (length == 0 || name[length] || length > NAME_MAX_SIZE)
@@ -138,7 +138,7 @@ static kiln_status check_overlays(const char *overlays, kiln_error **error)
 {
     const char *at = overlays;
 
-    if (!overlays || !*overlays)
+    if (overlays == NULL || !*overlays)
         return KILN_OK;
     for (;;) {
         size_t length = name_length(at);
@@ -268,13 +268,13 @@ static kiln_status join(char **out, const kiln_alloc *alloc, const char *first,
     kiln__text_add(&text, second);
     *out = text.failed ? NULL : kiln__string_copy(alloc, text.bytes);
     kiln__text_dispose(&text);
-    return *out ? KILN_OK : KILN_ENOMEM;
+    return *out != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 static kiln_status copy(char **out, const kiln_config *config, const char *text)
 {
     *out = kiln__string_copy(&config->context->alloc, text);
-    return *out ? KILN_OK : KILN_ENOMEM;
+    return *out != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 /* Appends the backend's own table and then, for all backends but the host, the
@@ -286,7 +286,7 @@ static kiln_status resolve_overlays(kiln_config *config, const char *given)
     const size_t count = kiln__target_traits_of(config)->is_device ? 2 : 1;
 
     config->overlays = kiln__string_copy(alloc, given);
-    for (size_t i = 0; config->overlays && i < count; i++) {
+    for (size_t i = 0; config->overlays != NULL && i < count; i++) {
         char *before = config->overlays;
 
         if (is_listed(before, before + strlen(before), own[i], strlen(own[i])))
@@ -294,7 +294,7 @@ static kiln_status resolve_overlays(kiln_config *config, const char *given)
         (void)join(&config->overlays, alloc, before, ",", own[i]);
         kiln__string_free(alloc, before);
     }
-    return config->overlays ? KILN_OK : KILN_ENOMEM;
+    return config->overlays != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 static kiln_status resolve_texts(kiln_config *config, const char *backend,
@@ -308,10 +308,11 @@ static kiln_status resolve_texts(kiln_config *config, const char *backend,
     KILN_TRY(copy(&config->processor, config, target->processor));
     KILN_TRY(copy(&config->features, config, target->features));
     KILN_TRY(copy(&config->options, config, target->options));
-    if (options->entry_name)
+    if (options->entry_name != NULL)
         KILN_TRY(copy(&config->entry_name, config, options->entry_name));
     KILN_TRY(join(&config->target, alloc, backend, ":", target->name));
-    return resolve_overlays(config, options->overlays ? options->overlays : "");
+    return resolve_overlays(config,
+                            options->overlays != NULL ? options->overlays : "");
 }
 
 static kiln_status resolve_target(kiln_config *config,
@@ -319,9 +320,9 @@ static kiln_status resolve_target(kiln_config *config,
                                   kiln_error **error)
 {
     const char *name =
-        options->target && *options->target ? options->target : "host";
+        options->target != NULL && *options->target ? options->target : "host";
     const char *colon = strchr(name, ':');
-    const size_t size = colon ? (size_t)(colon - name) : strlen(name);
+    const size_t size = colon != NULL ? (size_t)(colon - name) : strlen(name);
     const kiln_backend_ops *ops = NULL;
     void *self = NULL;
     kiln_target target;
@@ -360,7 +361,7 @@ static kiln_status config_fill(kiln_config *config,
 
 static int equal_texts(const char *a, const char *b)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 #define EQUAL_TEXT(a, b) equal_texts((a), (b))
@@ -374,7 +375,8 @@ static int is_equal(const kiln_config *a, const kiln_config *b)
 
 static kiln_config *find_equal(kiln_config *list, const kiln_config *config)
 {
-    while (list && !(list->hash == config->hash && is_equal(list, config)))
+    while (list != NULL &&
+           !(list->hash == config->hash && is_equal(list, config)))
         list = list->next;
     return list;
 }
@@ -396,9 +398,9 @@ static const kiln_config *config_intern(struct kiln__configs *configs,
 
     kiln__mutex_lock(&configs->lock);
     known = kiln__map_get(&configs->by_digest, key);
-    if (known && !is_equal(known, config))
+    if (known != NULL && !is_equal(known, config))
         known = find_equal(configs->list, config);
-    if (!known && kiln__map_set(&configs->by_digest, key, config)) {
+    if (known == NULL && kiln__map_set(&configs->by_digest, key, config)) {
         config->next = configs->list;
         configs->list = config;
         added = 1;
@@ -426,7 +428,7 @@ kiln_status kiln_config_new(const kiln_config **out, kiln_context *context,
                                "library does not know");
     KILN_TRY(check_options(&known, error));
     config = kiln__allocate(&context->alloc, sizeof *config);
-    if (!config)
+    if (config == NULL)
         return kiln__error_no_memory(error);
     config->context = context;
     status = config_fill(config, &known, error);
@@ -435,7 +437,7 @@ kiln_status kiln_config_new(const kiln_config **out, kiln_context *context,
         return status;
     }
     *out = config_intern(context->configs, config);
-    return *out ? KILN_OK : kiln__error_no_memory(error);
+    return *out != NULL ? KILN_OK : kiln__error_no_memory(error);
 }
 
 #define COPY_TEXT(member) \
@@ -466,7 +468,7 @@ const kiln_config *kiln__config_without_load(const kiln_config *config)
     if (!has_load(config))
         return config;
     like = kiln__allocate(&context->alloc, sizeof *like);
-    if (!like)
+    if (like == NULL)
         return NULL;
     like->context = context;
     KILN__SETTING_MAP(COPY_SETTING)
@@ -506,7 +508,7 @@ void kiln_config_get_options(kiln_config_options *out,
     kiln_config_options known = KILN_CONFIG_OPTIONS_INIT;
     size_t size;
 
-    if (!out || !config)
+    if (out == NULL || config == NULL)
         return;
     known.target = config->target;
     known.entry_name = config->entry_name;
@@ -552,7 +554,7 @@ static void describe_scopes(kiln__text *out, uint32_t scopes)
 
 static void describe_text(kiln__text *out, const char *value)
 {
-    kiln__text_format(out, "\"%s\"", value ? value : "");
+    kiln__text_format(out, "\"%s\"", value != NULL ? value : "");
 }
 
 #define DESCRIBE_TEXT(name, value) describe_text(&text, (value))
@@ -566,7 +568,7 @@ kiln_status kiln_config_describe(kiln_blob *out, const kiln_config *config)
 {
     kiln__text text;
 
-    if (!out || !config)
+    if (out == NULL || config == NULL)
         return KILN_EINVAL;
     kiln__text_init(&text, &config->context->alloc);
     kiln__text_format(&text, "target = \"%s\"\n", config->target);

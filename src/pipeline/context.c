@@ -79,17 +79,18 @@ static const struct {
 static void modules_end(kiln_context *context, size_t count)
 {
     while (count-- > 0)
-        if (modules[count].end)
+        if (modules[count].end != NULL)
             modules[count].end(context);
 }
 
 static kiln_status module_make(kiln_context *context, size_t i,
                                kiln_error **error)
 {
-    if (modules[i].make)
+    if (modules[i].make != NULL)
         return modules[i].make(context);
-    return modules[i].make_or_tell ? modules[i].make_or_tell(context, error)
-                                   : KILN_OK;
+    return modules[i].make_or_tell != NULL
+               ? modules[i].make_or_tell(context, error)
+               : KILN_OK;
 }
 
 static kiln_status modules_make(kiln_context *context, kiln_error **error)
@@ -101,9 +102,9 @@ static kiln_status modules_make(kiln_context *context, kiln_error **error)
         if (status == KILN_OK)
             continue;
         modules_end(context, i);
-        if (cause && error)
+        if (cause != NULL && error != NULL)
             *error = cause;
-        else if (cause)
+        else if (cause != NULL)
             kiln_error_free(cause);
         else
             kiln__error_set(error, status, "%s", kiln_status_text(status));
@@ -117,10 +118,10 @@ static kiln_status read_tables(kiln_context *context,
                                kiln_error **error)
 {
     context->alloc = kiln__malloc;
-    if (options->alloc) {
+    if (options->alloc != NULL) {
         if (kiln__options_read(&context->alloc, sizeof context->alloc,
                                options->alloc) != KILN_OK ||
-            !context->alloc.realloc)
+            context->alloc.realloc == NULL)
             return kiln__error_set(error, KILN_EINVAL,
                                    "the allocator's table has no realloc or "
                                    "members that this library does not know");
@@ -164,10 +165,12 @@ static kiln_status copy_paths(kiln_context *context,
                               const kiln__environment *environment,
                               kiln_error **error)
 {
-    const char *codegen = options->codegen_path ? options->codegen_path
-                                                : environment->codegen_path;
-    const char *driver = options->spirv_driver ? options->spirv_driver
-                                               : environment->spirv_driver;
+    const char *codegen = options->codegen_path != NULL
+                              ? options->codegen_path
+                              : environment->codegen_path;
+    const char *driver = options->spirv_driver != NULL
+                             ? options->spirv_driver
+                             : environment->spirv_driver;
 
     if (kiln__string_copy_optional(&context->codegen_path, &context->alloc,
                                    codegen) != KILN_OK ||
@@ -237,7 +240,7 @@ kiln_status kiln_context_new_(int32_t abi_version, kiln_context **out,
     memset(&tables, 0, sizeof tables);
     KILN_TRY(read_tables(&tables, &known, error));
     context = kiln__allocate(&tables.alloc, sizeof *context);
-    if (!context)
+    if (context == NULL)
         return kiln__error_no_memory(error);
     *context = tables;
     status = context_fill(context, &known, error);
@@ -256,7 +259,7 @@ void kiln_context_free(kiln_context *context)
     void (*finalize)(void *env);
     void *env;
 
-    if (!context)
+    if (context == NULL)
         return;
     if (kiln__call_scopes_of_thread(context)) {
         kiln__log(context, KILN_LOG_WARNING,
@@ -269,12 +272,12 @@ void kiln_context_free(kiln_context *context)
     modules_end(context, MODULE_COUNT);
     kiln__fork_list_remove(&context->fork);
     context_release(context);
-    if (finalize)
+    if (finalize != NULL)
         finalize(env);
 }
 
 void kiln_context_collect(kiln_context *context)
 {
-    if (context)
+    if (context != NULL)
         kiln__tiers_collect(context);
 }

@@ -16,7 +16,7 @@ static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
-    return *path == '/' && slash ? slash + 1 : path;
+    return *path == '/' && slash != NULL ? slash + 1 : path;
 }
 
 /* Later expressions get no place, because typed IR from elsewhere may have any
@@ -55,7 +55,7 @@ static kiln_status fill_places(kiln__codegen_function *out, kiln__arena *arena,
     if (at.file == NULL)
         return arena->failed ? KILN_ENOMEM : KILN_OK;
     out->file = kiln__arena_text(arena, name_of(at.file));
-    for (size_t i = 0; places && i < count; i++) {
+    for (size_t i = 0; places != NULL && i < count; i++) {
         locate(&at, frontend, ir->method, (uint32_t)i);
         places[i] = (kiln__codegen_place){at.line, at.column};
     }

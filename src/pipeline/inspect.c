@@ -55,10 +55,10 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
                                error));
     around =
         kiln__worlds_around(context, signature->function->frontend, checked);
-    if (around)
+    if (around != NULL)
         return infer_around(out, around, signature, config, error);
     found = kiln__typed_find(context, signature, config, checked);
-    if (found) {
+    if (found != NULL) {
         kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_HIT);
         *out = found;
         return KILN_OK;
@@ -79,13 +79,13 @@ kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
 {
     uint64_t checked;
 
-    if (!out)
+    if (out == NULL)
         return KILN_EINVAL;
     KILN_TRY(kiln__request_check(context, signature, config, NULL));
     KILN_TRY(kiln__world_check(&checked, signature->function->frontend, world,
                                NULL));
     *out = kiln__typed_find(context, signature, config, checked);
-    return *out ? KILN_OK : KILN_ENOTFOUND;
+    return *out != NULL ? KILN_OK : KILN_ENOTFOUND;
 }
 
 static kiln_status key_of(kiln_digest *out, const kiln_code *code,
@@ -165,7 +165,7 @@ static kiln_status emit_typed(kiln_blob *out, const kiln_code *code,
     kiln_status status;
     fenv_t mode;
 
-    if (frontend->ops.lower)
+    if (frontend->ops.lower != NULL)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "the typed IR of frontend %s has no text form",
                                frontend->name);
@@ -212,8 +212,8 @@ static void emission_fatal(void *env, kiln_error *error)
     struct emission *emission = env;
     kiln_context *context = emission->context;
 
-    emission_end(emission, error ? kiln_error_status(error) : KILN_ENOMEM,
-                 error);
+    emission_end(emission,
+                 error != NULL ? kiln_error_status(error) : KILN_ENOMEM, error);
     kiln__workers_park(context);
 }
 
@@ -261,8 +261,8 @@ static kiln_status emission_go(struct emission *emission, kiln_error **error)
     KILN_TRY(
         kiln__workers_submit(emission->context, emission_run, emission, error));
     emission_wait(emission);
-    if (error)
-        *error = emission->error ? emission->error : *error;
+    if (error != NULL)
+        *error = emission->error != NULL ? emission->error : *error;
     else
         kiln_error_free(emission->error);
     return emission->status;

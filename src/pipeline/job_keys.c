@@ -43,7 +43,7 @@ static int ask_frontend(kiln_digest *out, const asking *a, digest_fn function)
     const kiln_frontend *frontend = a->signature->function->frontend;
 
     *out = (kiln_digest){0};
-    return function &&
+    return function != NULL &&
            function(frontend->self, a->signature, a->config, a->world, out) ==
                KILN_OK &&
            !kiln__digest_is_zero(*out);

@@ -29,7 +29,7 @@ kiln_status kiln_snapshot(kiln_mark **out, kiln_context *context,
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(context != NULL, error);
     mark = kiln__allocate(&context->alloc, sizeof *mark);
-    if (!mark)
+    if (mark == NULL)
         return kiln__error_no_memory(error);
     mark->context = context;
     mark->order = kiln__tiers_order(context);
@@ -39,7 +39,7 @@ kiln_status kiln_snapshot(kiln_mark **out, kiln_context *context,
 
 void kiln_mark_free(kiln_mark *mark)
 {
-    if (mark)
+    if (mark != NULL)
         kiln__deallocate(&mark->context->alloc, mark, sizeof *mark);
 }
 
@@ -81,21 +81,21 @@ static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
     kiln_status status = kiln__pack_writer_new(&w.writer, &context->alloc);
 
     if (status == KILN_OK)
-        status = kiln__tiers_delta(context, since ? since->order : 0,
+        status = kiln__tiers_delta(context, since != NULL ? since->order : 0,
                                    options->binaries != KILN_SWITCH_OFF, &taker,
                                    &fault);
     if (status == KILN_OK)
-        status =
-            kiln__language_delta(context, since ? since->order : 0, &taker);
+        status = kiln__language_delta(context, since != NULL ? since->order : 0,
+                                      &taker);
     if (status == KILN_OK) {
         *out = w.writer;
         return KILN_OK;
     }
     kiln__pack_writer_free(w.writer);
-    if (!fault)
+    if (fault == NULL)
         kiln__error_set(&fault, status, "a delta cannot be made: %s",
                         kiln_status_text(status));
-    if (error)
+    if (error != NULL)
         *error = fault;
     else
         kiln_error_free(fault);

@@ -52,7 +52,7 @@ static uint32_t owner_of(kiln_context *context, kiln_digest key, uint32_t *self)
     uint32_t count = 1;
 
     *self = 0;
-    if (!context->host.rank || !context->host.fetch)
+    if (context->host.rank == NULL || context->host.fetch == NULL)
         return 0;
     *self = context->host.rank(context->host_env, &count);
     return count > 1 && *self < count
@@ -140,7 +140,7 @@ static kiln_status read_reply(const kiln_artifact **out, kiln_context *context,
     if (status != KILN_OK)
         return (kiln_status)status;
     *out = kiln__artifact_receive(context, envelope.data, envelope.size, key);
-    return *out ? KILN_OK : KILN_ECORRUPT;
+    return *out != NULL ? KILN_OK : KILN_ECORRUPT;
 }
 
 static kiln_status ask_once(const kiln_artifact **out, kiln_context *context,
@@ -250,18 +250,19 @@ static const char *read_text(serving *s)
 {
     const kiln__span_of_bytes text = kiln__read_text(&s->reader);
 
-    return text.data ? kiln__arena_string(&s->arena, text.data, text.size)
-                     : NULL;
+    return text.data != NULL
+               ? kiln__arena_string(&s->arena, text.data, text.size)
+               : NULL;
 }
 
 static void read_key(serving *s)
 {
     const kiln__span_of_bytes encoded = kiln__read_bytes(&s->reader);
 
-    if (encoded.data)
+    if (encoded.data != NULL)
         s->key = (kiln_key){kiln__digest_bytes(encoded.data, encoded.size),
                             encoded.data, encoded.size};
-    s->reader.failed |= !encoded.data;
+    s->reader.failed |= encoded.data == NULL;
 }
 
 static const kiln_function *find_function(const kiln_frontend *frontend,
@@ -269,13 +270,13 @@ static const kiln_function *find_function(const kiln_frontend *frontend,
 {
     const kiln_function *function = NULL;
 
-    if (frontend->ops.function)
+    if (frontend->ops.function != NULL)
         return frontend->ops.function(frontend->self, name, &function) ==
                        KILN_OK
                    ? function
                    : NULL;
     function = kiln__function_find(frontend->context, name);
-    return function && function->frontend == frontend ? function : NULL;
+    return function != NULL && function->frontend == frontend ? function : NULL;
 }
 
 static const kiln_type *find_type(const kiln_frontend *frontend,
@@ -285,9 +286,9 @@ static const kiln_type *find_type(const kiln_frontend *frontend,
     uint64_t world;
     kiln_status status;
 
-    if (!text || kiln__world_now(&world, frontend, NULL) != KILN_OK)
+    if (text == NULL || kiln__world_now(&world, frontend, NULL) != KILN_OK)
         return NULL;
-    if (frontend->ops.type)
+    if (frontend->ops.type != NULL)
         status = frontend->ops.type(frontend->self, text, world, &type);
     else
         status = kiln_type_parse(&type, frontend->context, NULL, text, NULL);
@@ -301,20 +302,20 @@ static kiln_status read_signature(serving *s)
     const char *function = read_text(s);
     const size_t count = kiln__read_count(&s->reader, 1);
     const kiln_frontend *frontend =
-        name ? kiln__frontend_find(s->context, name) : NULL;
-    int found = frontend && function;
+        name != NULL ? kiln__frontend_find(s->context, name) : NULL;
+    int found = frontend != NULL && function != NULL;
 
     if (s->reader.failed || count > KILN_ARGUMENTS_MAX)
         return KILN_ECORRUPT;
     if (found)
         s->signature.function = find_function(frontend, function);
-    found = found && s->signature.function;
+    found = found && s->signature.function != NULL;
     for (size_t i = 0; i < count; i++) {
         const char *text = read_text(s);
 
         if (found)
             s->types[i] = find_type(frontend, text);
-        found = found && s->types[i];
+        found = found && s->types[i] != NULL;
     }
     s->signature.types = s->types;
     s->signature.count = count;
@@ -342,7 +343,8 @@ static const kiln_artifact *find_artifact(const serving *s)
     const kiln_artifact *artifact = kiln__artifact_find(
         s->context, s->key.digest, s->key.encoded, s->key.encoded_size);
 
-    return artifact ? artifact : kiln__artifact_recall(s->context, &s->key);
+    return artifact != NULL ? artifact
+                            : kiln__artifact_recall(s->context, &s->key);
 }
 
 /* In this program the job must have the same key. If loading fails here, that
@@ -374,7 +376,7 @@ static kiln_status answer(const kiln_artifact **out, serving *s)
     if (owner_of(s->context, s->key.digest, &self) != self)
         return KILN_EINVAL;
     *out = find_artifact(s);
-    if (*out)
+    if (*out != NULL)
         return KILN_OK;
     status = read_signature(s);
     if (status == KILN_OK)
@@ -384,7 +386,7 @@ static kiln_status answer(const kiln_artifact **out, serving *s)
     if (status != KILN_OK)
         return status;
     *out = find_artifact(s);
-    return *out ? KILN_OK : KILN_ECODEGEN;
+    return *out != NULL ? KILN_OK : KILN_ECODEGEN;
 }
 
 static kiln_status write_reply(kiln_blob *out, const kiln_context *context,
@@ -394,9 +396,9 @@ static kiln_status write_reply(kiln_blob *out, const kiln_context *context,
     kiln_blob envelope = {0};
     kiln__encoder reply;
 
-    if (artifact && artifact->relocation == KILN_RELOCATION_SESSION)
+    if (artifact != NULL && artifact->relocation == KILN_RELOCATION_SESSION)
         status = KILN_EUNSUPPORTED;
-    else if (artifact)
+    else if (artifact != NULL)
         status = kiln__artifact_envelope(&envelope, context, artifact);
     kiln__encoder_init(&reply, &context->alloc);
     kiln__encode_u64(&reply, VERSION);

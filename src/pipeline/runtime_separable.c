@@ -80,7 +80,8 @@ static kiln_status is_plain_code(uint8_t *out, const kiln_code *code,
     kiln__ir ir;
 
     *out = 0;
-    if (!kiln__code_is_runtime(code) || kiln__code_frontend(code)->ops.lower)
+    if (!kiln__code_is_runtime(code) ||
+        kiln__code_frontend(code)->ops.lower != NULL)
         return KILN_OK;
     status = kiln__ir_decode(&ir, &config->context->alloc, bytes, size, NULL);
     if (status != KILN_OK) /* lowering reports what is wrong */

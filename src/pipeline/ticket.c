@@ -65,7 +65,7 @@ kiln_status kiln_compile_start(kiln_ticket **out, kiln_context *context,
     if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
         return kiln__error_argument(error, "options");
     ticket = kiln__allocate(&context->alloc, sizeof *ticket);
-    if (!ticket)
+    if (ticket == NULL)
         return kiln__error_no_memory(error);
     ticket->context = context;
     status = ticket_start(ticket, signature, config, options.world, error);
@@ -91,7 +91,8 @@ static kiln_status answer(const kiln_kernel **out, const kiln_ticket *ticket,
 {
     if (ticket->status == KILN_OK)
         *out = ticket->kernel;
-    else if (error && !(ticket->canceled && ticket->status == KILN_ECANCELED))
+    else if (error != NULL &&
+             !(ticket->canceled && ticket->status == KILN_ECANCELED))
         *error = kiln__error_retain(ticket->error);
     return ticket->status;
 }
@@ -101,9 +102,10 @@ kiln_status kiln_compile_poll(const kiln_kernel **out, kiln_ticket *ticket,
 {
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(ticket != NULL, error);
-    if (ticket->flight && kiln__flight_is_done(ticket->context, ticket->flight))
+    if (ticket->flight != NULL &&
+        kiln__flight_is_done(ticket->context, ticket->flight))
         settle_ticket(ticket);
-    if (!ticket->flight)
+    if (ticket->flight == NULL)
         return answer(out, ticket, error);
     return ticket->canceled ? KILN_ECANCELED : KILN_EAGAIN;
 }
@@ -116,9 +118,9 @@ kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
 
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(ticket != NULL, error);
-    if (ticket->flight && ticket->canceled)
+    if (ticket->flight != NULL && ticket->canceled)
         return kiln_compile_poll(out, ticket, error);
-    if (ticket->flight) {
+    if (ticket->flight != NULL) {
         kiln__call_chain *chain =
             kiln__call_scope_enter(&scope, ticket->context);
 
@@ -133,19 +135,19 @@ kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
 
 void kiln_compile_cancel(kiln_ticket *ticket)
 {
-    if (!ticket || ticket->canceled)
+    if (ticket == NULL || ticket->canceled)
         return;
     ticket->canceled = 1;
-    if (ticket->flight)
+    if (ticket->flight != NULL)
         kiln__flight_cancel(ticket->context, ticket->flight);
 }
 
 /* The build goes on, and its result is remembered for later requests. */
 void kiln_ticket_free(kiln_ticket *ticket)
 {
-    if (!ticket)
+    if (ticket == NULL)
         return;
-    if (ticket->flight)
+    if (ticket->flight != NULL)
         kiln__flight_abandon(ticket->context, ticket->flight, ticket->owned);
     kiln_error_free(ticket->error);
     kiln__deallocate(&ticket->context->alloc, ticket, sizeof *ticket);

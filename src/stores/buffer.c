@@ -33,7 +33,7 @@ char *kiln__buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size)
     *out = (kiln_blob){0};
     if (!__builtin_add_overflow(size, sizeof(head) + ALIGNMENT, &total))
         memory = kiln__resize(alloc, NULL, 0, total);
-    if (!memory)
+    if (memory == NULL)
         return NULL;
     bytes = ((uintptr_t)memory + sizeof(head) + ALIGNMENT - 1) &
             ~(uintptr_t)(ALIGNMENT - 1);

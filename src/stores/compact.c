@@ -213,9 +213,10 @@ kiln_status kiln__stores_compact(kiln_context *context, uint64_t unused_s,
     int is_full = 1;
 
     *report = (kiln__store_report){0};
-    plan.loose = kiln__chain_first(context) ? context->stores->disk : NULL;
+    plan.loose =
+        kiln__chain_first(context) != NULL ? context->stores->disk : NULL;
     plan.before_s = unused_s > (uint64_t)now ? 0 : now - (int64_t)unused_s;
-    if (!plan.loose)
+    if (plan.loose == NULL)
         return KILN_OK;
     if (!plan.loose->options.writes)
         return kiln__error_set(error, KILN_EREADONLY,

@@ -101,7 +101,7 @@ kiln_status kiln__entry_encode(kiln_blob *out, const kiln_alloc *alloc,
         total == SIZE_MAX ? NULL : kiln__blob_new(out, alloc, total);
     unsigned char *at;
 
-    if (!bytes)
+    if (bytes == NULL)
         return KILN_ENOMEM;
     write_head(bytes, entry, total);
     at = bytes + HEAD_SIZE;
@@ -227,7 +227,7 @@ kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *given,
     read_head(out, bytes, payload);
     if (!makes_sense(out, bytes))
         return KILN__FAULT_MALFORMED;
-    if (key && !key_is(out, key))
+    if (key != NULL && !key_is(out, key))
         return KILN__FAULT_KEY;
     if (!kiln__sum_equal(kiln__sum_take(bytes + AT_PAYLOAD_SUM),
                          kiln__sum_bytes(out->payload, out->payload_size)))

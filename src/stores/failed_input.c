@@ -41,7 +41,7 @@ static int open_folder(kiln__loose *loose, int makes)
     if (above < 0)
         return -1;
     folder = kiln__loose_level(&why_not, loose, above, KILN__FAILED, makes);
-    if (why_not)
+    if (why_not != NULL)
         kiln__loose_refuse(loose, KILN__FAILED, why_not);
     return folder;
 }
@@ -70,7 +70,7 @@ static size_t find_oldest(int folder, char oldest[NAME_SIZE], time_t before)
     size_t count = 0;
 
     oldest[0] = '\0';
-    if (!list) {
+    if (list == NULL) {
         if (again >= 0)
             (void)close(again);
         return 0;

@@ -86,16 +86,16 @@ static int read_path(char *to, size_t capacity, const char *from)
 /* Finds the upper folder of the overlay with the device number. */
 static int find_upper(char *to, size_t capacity, const char *mounts, dev_t of)
 {
-    for (const char *line = mounts; line && *line;) {
+    for (const char *line = mounts; line != NULL && *line;) {
         const char *end = strchr(line, '\n');
         const char *upper = strstr(line, UPPER);
         unsigned major_number, minor_number;
 
-        if (upper && (!end || upper < end) &&
+        if (upper != NULL && (end == NULL || upper < end) &&
             sscanf(line, "%*u %*u %u:%u", &major_number, &minor_number) == 2 &&
             makedev(major_number, minor_number) == of)
             return read_path(to, capacity, upper + sizeof UPPER - 1);
-        line = end ? end + 1 : NULL;
+        line = end != NULL ? end + 1 : NULL;
     }
     return 0;
 }
@@ -118,7 +118,8 @@ static kiln__filesystem below_overlay(const kiln_alloc *alloc, int descriptor)
         return found;
     }
     path = kiln__allocate(alloc, PATH_SIZE);
-    if (path && find_upper(path, PATH_SIZE, mounts.data, facts.st_dev)) {
+    if (path != NULL &&
+        find_upper(path, PATH_SIZE, mounts.data, facts.st_dev)) {
         upper = kiln__descriptor_open(AT_FDCWD, path, O_PATH, 0);
         if (upper >= 0 && magic_of(&magic, upper))
             found = from_magic(magic);
@@ -148,21 +149,21 @@ kiln__filesystem kiln__filesystem_of_path(const kiln_alloc *alloc,
 {
     kiln__filesystem found = {1, "unknown", 1};
     char *at = kiln__string_copy(alloc, path);
-    const size_t size = at ? strlen(at) + 1 : 0;
+    const size_t size = at != NULL ? strlen(at) + 1 : 0;
     int descriptor = -1;
 
-    while (at) {
+    while (at != NULL) {
         char *slash = strrchr(at, '/');
 
         descriptor = kiln__descriptor_open(AT_FDCWD, *at ? at : "/", O_PATH, 0);
-        if (descriptor >= 0 || errno != ENOENT || !slash)
+        if (descriptor >= 0 || errno != ENOENT || slash == NULL)
             break;
         *slash = '\0';
     }
     if (descriptor >= 0) {
         found = kiln__filesystem_of(alloc, descriptor);
         (void)close(descriptor);
-    } else if (at) {
+    } else if (at != NULL) {
         found.may_pass = kiln__passes(errno);
     }
     kiln__deallocate(alloc, at, size);

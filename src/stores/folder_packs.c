@@ -52,7 +52,7 @@ int kiln__folder_packs_open(kiln__loose *loose, int makes)
     folder =
         kiln__loose_level(&why_not, loose, above, KILN__FOLDER_PACKS, makes);
     reason = errno;
-    if (why_not)
+    if (why_not != NULL)
         kiln__loose_refuse(loose, KILN__FOLDER_PACKS, why_not);
     errno = reason;
     return folder;
@@ -74,11 +74,11 @@ kiln_status kiln__folder_pack_open(kiln_pack **out, kiln__loose *loose,
         kiln__loose_path(path, loose, level);
         return kiln__pack_open_file(out, &loose->alloc, file, path, error);
     }
-    if (!why_not && kiln__passes(errno))
+    if (why_not == NULL && kiln__passes(errno))
         return KILN_EAGAIN;
-    if (why_not)
+    if (why_not != NULL)
         kiln__loose_refuse(loose, level, why_not);
-    return why_not || errno == ENOENT
+    return why_not != NULL || errno == ENOENT
                ? KILN_ENOTFOUND
                : kiln__error_set(error, KILN_EIO, "pack %s: cannot be opened",
                                  level);
@@ -118,7 +118,7 @@ kiln_status kiln__folder_packs_list(kiln__folder_pack_list *out,
     kiln_status status = KILN_OK;
     const struct dirent *found;
 
-    if (!opened) {
+    if (opened == NULL) {
         status = kiln__passing_status(errno, KILN_OK);
         if (folder >= 0)
             (void)close(folder);
@@ -127,9 +127,10 @@ kiln_status kiln__folder_packs_list(kiln__folder_pack_list *out,
     do {
         errno = 0;
         found = readdir(opened);
-        status = found ? add_file(out, loose, dirfd(opened), found->d_name)
-                       : kiln__passing_status(errno, KILN_OK);
-    } while (status == KILN_OK && found);
+        status = found != NULL
+                     ? add_file(out, loose, dirfd(opened), found->d_name)
+                     : kiln__passing_status(errno, KILN_OK);
+    } while (status == KILN_OK && found != NULL);
     (void)closedir(opened);
     if (out->count > 1)
         qsort(out->items, out->count, sizeof *out->items, by_use);
@@ -162,14 +163,15 @@ static void settle_pack(kiln__loose *loose, int folder,
                         const kiln__folder_pack_file *file, int is_kept,
                         kiln__store_report *report)
 {
-    const uint64_t entries = report ? entries_of(loose, folder, file->name) : 0;
+    const uint64_t entries =
+        report != NULL ? entries_of(loose, folder, file->name) : 0;
 
     if (!is_kept)
         (void)unlinkat(folder, file->name, 0);
-    if (report && is_kept) {
+    if (report != NULL && is_kept) {
         report->entries += entries;
         report->bytes += file->size;
-    } else if (report) {
+    } else if (report != NULL) {
         report->evicted += entries;
         report->evicted_bytes += file->size;
     }
@@ -300,13 +302,13 @@ static kiln_status open_one(folder_pack **out, kiln__loose *loose, int folder,
     kiln_status status = KILN_ENOMEM;
     int is_dropped;
 
-    if (made)
+    if (made != NULL)
         status = kiln__folder_pack_open(&made->pack, loose, folder, file->name,
                                         &error);
     /* A damaged pack is dropped, as a rejected entry is. */
     is_dropped = status == KILN_ECORRUPT && loose->options.writes &&
                  unlinkat(folder, file->name, 0) == 0;
-    if (error && status != KILN_ENOMEM)
+    if (error != NULL && status != KILN_ENOMEM)
         kiln__log(loose->context, KILN_LOG_WARNING,
                   "cache: a pack is left out%s: %s",
                   is_dropped ? ", and dropped" : "", kiln_error_message(error));

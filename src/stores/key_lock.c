@@ -80,7 +80,7 @@ struct kiln__locks {
 /* Returns the first lock of the slot from `at` on, or NULL. */
 static const kiln__lock *find_slot(const kiln__lock *at, uint32_t slot)
 {
-    while (at && at->slot != slot)
+    while (at != NULL && at->slot != slot)
         at = at->next;
     return at;
 }
@@ -91,8 +91,8 @@ static void close_locks_after_fork(void *env)
 {
     kiln__locks *locks = env;
 
-    for (kiln__lock *at = locks->held; at; at = at->next)
-        if (!find_slot(at->next, at->slot))
+    for (kiln__lock *at = locks->held; at != NULL; at = at->next)
+        if (find_slot(at->next, at->slot) == NULL)
             kiln__kept_close(&at->file);
     kiln__kept_close(&locks->file);
     locks->held = NULL;
@@ -104,7 +104,7 @@ kiln_status kiln__locks_new(kiln__locks **out, kiln_context *context,
 {
     kiln__locks *locks = kiln__allocate(&context->alloc, sizeof *locks);
 
-    if (!locks)
+    if (locks == NULL)
         return KILN_ENOMEM;
     locks->context = context;
     locks->folder = folder;
@@ -123,7 +123,7 @@ kiln_status kiln__locks_new(kiln__locks **out, kiln_context *context,
 
 void kiln__locks_free(kiln__locks *locks)
 {
-    if (!locks)
+    if (locks == NULL)
         return;
     kiln__fork_remove(&locks->context->fork, &locks->guard);
     kiln__kept_close(&locks->file);
@@ -145,7 +145,7 @@ static int must_open(kiln__locks *locks)
         locks->file = KILN__KEPT_NONE;
         return 1;
     }
-    if (locks->held || fstat(locks->file.number, &facts) != 0 ||
+    if (locks->held != NULL || fstat(locks->file.number, &facts) != 0 ||
         facts.st_nlink > 0)
         return 0;
     kiln__kept_close(&locks->file);
@@ -233,7 +233,7 @@ static int is_held(const kiln__locks *locks, kiln_digest key)
 {
     const kiln__lock *at = locks->held;
 
-    while (at && !kiln__digest_equal(at->key, key))
+    while (at != NULL && !kiln__digest_equal(at->key, key))
         at = at->next;
     return at != NULL;
 }
@@ -250,7 +250,7 @@ static kiln_status take_lock(kiln__locks *locks, kiln__lock *lock, int folder)
     lock->slot = (uint32_t)(kiln__digest_word(lock->key) %
                             (locks->way == WAY_FILES ? FILE_SLOTS : SLOTS));
     same = find_slot(locks->held, lock->slot);
-    if (same) {
+    if (same != NULL) {
         lock->file = same->file;
         return KILN_OK;
     }
@@ -332,7 +332,7 @@ kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
         status = kiln__lock_try(out, locks, key);
     }
     note.outcome = status == KILN_OK ? "locked" : "still held";
-    if (locks->context->trace)
+    if (locks->context->trace != NULL)
         kiln__trace_span(locks->context, start, kiln__clock_ns(), &note);
     return status;
 }
@@ -340,7 +340,7 @@ kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
 /* With the mutex held: releases the slot unless another key uses it. */
 static void give_back(kiln__locks *locks, kiln__lock *lock)
 {
-    if (find_slot(locks->held, lock->slot))
+    if (find_slot(locks->held, lock->slot) != NULL)
         return;
     if (lock->file.number >= 0)
         kiln__kept_close(&lock->file);
@@ -353,7 +353,7 @@ void kiln__lock_release(kiln__lock *lock)
 {
     kiln__locks *locks = lock->locks;
 
-    if (!locks)
+    if (locks == NULL)
         return;
     kiln__mutex_lock(&locks->mutex);
     if (lock->processes == locks->processes) {

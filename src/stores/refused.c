@@ -88,7 +88,7 @@ static void check_files(const check_walk *l, int folder, const char *level,
     DIR *opened = fdopendir(folder);
     const struct dirent *found;
 
-    if (!opened) {
+    if (opened == NULL) {
         (void)close(folder);
         return;
     }
@@ -105,7 +105,7 @@ static void check_files(const check_walk *l, int folder, const char *level,
                       : "it is no file";
         (void)snprintf(name, sizeof name, "%s/%s", level, found->d_name);
         kiln__loose_path(path, l->loose, name);
-        if (why_not)
+        if (why_not != NULL)
             l->see(l->env, path, why_not);
         else if (strcmp(end, KILN__FOLDER_PACK_SUFFIX) == 0)
             check_pack(l, folder, found->d_name, path);
@@ -123,11 +123,11 @@ static void check_level(const check_walk *l, int folder, const char *name,
     const char *why_not;
     const int level = kiln__loose_level(&why_not, l->loose, folder, name, 0);
 
-    if (why_not)
+    if (why_not != NULL)
         tell(l, name, why_not);
     if (level < 0)
         return;
-    if (end)
+    if (end != NULL)
         check_files(l, level, name, end);
     else
         (void)close(level);
@@ -159,9 +159,10 @@ static int open_loose(const check_walk *l, int makes)
     if (folder >= 0)
         return folder;
     errno = reason;
-    if (!why_not && (kiln__passes(reason) || (reason == ENOENT && !makes)))
+    if (why_not == NULL &&
+        (kiln__passes(reason) || (reason == ENOENT && !makes)))
         return -1;
-    l->see(l->env, path, why_not ? why_not : kiln__reason_text(reason));
+    l->see(l->env, path, why_not != NULL ? why_not : kiln__reason_text(reason));
     errno = 0;
     return -1;
 }
@@ -183,7 +184,7 @@ int kiln__stores_try_folder(kiln_context *context, kiln__refused_see see,
         .loose = kiln__stores_disk(context), .see = see, .env = env};
     int folder;
 
-    if (!l.loose)
+    if (l.loose == NULL)
         return 0;
     folder = open_loose(&l, l.loose->options.writes);
     if (folder < 0)
@@ -207,9 +208,9 @@ static int is_open_to_others(const struct stat *facts)
 void kiln__stores_above(const char *path, kiln__refused_see see, void *env)
 {
     char real[PATH_MAX];
-    char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
+    char *slash = realpath(path, real) != NULL ? strrchr(real, '/') : NULL;
 
-    while (slash && slash[1] != '\0') {
+    while (slash != NULL && slash[1] != '\0') {
         struct stat facts;
 
         slash[slash == real] = '\0';
@@ -226,8 +227,8 @@ void kiln__stores_refused(kiln_context *context, int with_entries,
 {
     check_walk l = {.with_entries = with_entries, .see = see, .env = env};
 
-    for (const kiln__store_link *link = kiln__chain_first(context); link;
-         link = kiln__chain_next(link)) {
+    for (const kiln__store_link *link = kiln__chain_first(context);
+         link != NULL; link = kiln__chain_next(link)) {
         if (link->ops.get != kiln__loose_ops.get)
             continue;
         l.loose = link->self;

@@ -46,7 +46,7 @@ static kiln__store_link *link_new(const kiln_context *context,
 {
     kiln__store_link *link = kiln__allocate(&context->alloc, sizeof *link);
 
-    if (!link)
+    if (link == NULL)
         return NULL;
     link->ops = *ops;
     link->self = self;
@@ -76,9 +76,10 @@ static kiln_status find_bytes(kiln__stored *out, kiln__entry_fault *fault,
             *fault = KILN__FAULT_COUNT;
         return KILN_ENOTFOUND;
     }
-    *fault = out->bytes.data ? kiln__entry_decode(&out->entry, out->bytes.data,
-                                                  out->bytes.size, key)
-                             : KILN__FAULT_TRUNCATED;
+    *fault = out->bytes.data != NULL
+                 ? kiln__entry_decode(&out->entry, out->bytes.data,
+                                      out->bytes.size, key)
+                 : KILN__FAULT_TRUNCATED;
     return *fault == KILN__FAULT_NONE ? KILN_OK : KILN_ECORRUPT;
 }
 
@@ -87,7 +88,7 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
 {
     kiln_status status;
 
-    if (link->find) {
+    if (link->find != NULL) {
         status = link->find(out, fault, link->self, key);
         if (status != KILN_OK && status != KILN_ENOTFOUND &&
             *fault == KILN__FAULT_NONE)
@@ -102,7 +103,8 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
     if (status == KILN_ECORRUPT) {
         /* Remove it by the key that was asked for, because the entry may claim
            another. */
-        if (link->is_host && link->ops.remove && out->entry.key.encoded)
+        if (link->is_host && link->ops.remove != NULL &&
+            out->entry.key.encoded != NULL)
             (void)link->ops.remove(link->self, key, NULL);
         kiln__stored_release(out);
         return KILN_ENOTFOUND;
@@ -118,12 +120,12 @@ kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
 
     if (atomic_load(&link->takes_none))
         return KILN_EREADONLY;
-    if (link->loose)
+    if (link->loose != NULL)
         return kiln__loose_put(link->loose, key->digest, envelope->data,
                                envelope->size, replace);
     if (!link->is_host)
         return KILN_EREADONLY;
-    if (replace && link->ops.remove)
+    if (replace && link->ops.remove != NULL)
         (void)link->ops.remove(link->self, key, NULL);
     status =
         link->ops.put(link->self, key, envelope->data, envelope->size, &error);
@@ -135,10 +137,11 @@ kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
 
 void kiln__link_drop(kiln__store_link *link, const kiln__stored *stored)
 {
-    if (link->loose && link->loose->options.writes)
+    if (link->loose != NULL && link->loose->options.writes)
         kiln__loose_drop(link->loose, stored->entry.key.digest,
                          stored->identity);
-    else if (link->is_host && link->ops.remove && stored->entry.key.encoded)
+    else if (link->is_host && link->ops.remove != NULL &&
+             stored->entry.key.encoded != NULL)
         (void)link->ops.remove(link->self, &stored->entry.key, NULL);
 }
 
@@ -157,7 +160,7 @@ static kiln__loose *add_loose(kiln_context *context,
         link_new(context, &kiln__loose_ops, NULL, priority);
     kiln__loose *loose = NULL;
 
-    if (!link ||
+    if (link == NULL ||
         kiln__loose_new(&loose, &context->alloc, context, options) != KILN_OK) {
         kiln__deallocate(&context->alloc, link, sizeof *link);
         return NULL;
@@ -186,7 +189,7 @@ static int add_network(kiln_context *context,
     options.writes = 0;
     if (context->stores->has_network)
         return 1;
-    if (!add_loose(context, &options, KILN_STORE_SEARCH_PATH))
+    if (add_loose(context, &options, KILN_STORE_SEARCH_PATH) == NULL)
         return 0;
     kiln__log(context, KILN_LOG_INFO,
               "cache: %s is on a network file system (%s) and is only read; %s "
@@ -208,7 +211,7 @@ static int add_disk(kiln_context *context)
         .max_age_s = settings->max_age_s,
     };
 
-    if (!settings->directory) {
+    if (settings->directory == NULL) {
         kiln__log(context, KILN_LOG_INFO, "cache: no disk store: %s",
                   settings->why_not);
         return 1;
@@ -253,7 +256,7 @@ kiln_status kiln__chain_add(kiln_context *context,
     kiln__store_link *link =
         link_new(context, source->ops, source->self, source->priority);
 
-    if (!link)
+    if (link == NULL)
         return KILN_ENOMEM;
     link->find = source->find;
     link->is_packed = source->is_packed;
@@ -318,7 +321,7 @@ static int add_searched(kiln_context *context, const char *path)
 
     if (file >= 0)
         return add_pack(context, file, path);
-    if (!why_not)
+    if (why_not == NULL)
         return !kiln__passes(errno) && add_folder(context, path);
     kiln__log(context, KILN_LOG_WARNING, "cache: does not use %s: %s", path,
               why_not);
@@ -341,10 +344,11 @@ static int add_all_searched(kiln_context *context)
     const char *list = context->cache->search_path;
     struct kiln__stores *stores = context->stores;
 
-    while (list && list[stores->searched]) {
+    while (list != NULL && list[stores->searched]) {
         const char *at = list + stores->searched, *next;
         char *path = path_at(&next, &context->alloc, at);
-        const int is_done = path ? add_searched(context, path) : *at == ':';
+        const int is_done =
+            path != NULL ? add_searched(context, path) : *at == ':';
 
         kiln__string_free(&context->alloc, path);
         if (!is_done)
@@ -364,8 +368,8 @@ static int add_built_in(kiln_context *context)
     if (!stores->has_disk)
         stores->has_disk = add_disk(context);
     if (stores->has_disk && !stores->has_packs)
-        stores->has_packs =
-            !stores->disk || kiln__folder_packs_add(context, stores->disk);
+        stores->has_packs = stores->disk == NULL ||
+                            kiln__folder_packs_add(context, stores->disk);
     return stores->has_packs && add_all_searched(context);
 }
 
@@ -384,7 +388,7 @@ static void look_at_searched(const looking *l, const char *path)
 
     if (file >= 0)
         kiln__refused_pack(&l->context->alloc, file, path, l->see, l->env);
-    else if (why_not)
+    else if (why_not != NULL)
         l->see(l->env, path, why_not);
 }
 
@@ -394,10 +398,10 @@ void kiln__chain_refused(kiln_context *context, kiln__refused_see see,
     const looking l = {context, see, env};
     const char *list = context->cache->search_path;
 
-    while (list && *list) {
+    while (list != NULL && *list) {
         char *path = path_at(&list, &context->alloc, list);
 
-        if (path)
+        if (path != NULL)
             look_at_searched(&l, path);
         kiln__string_free(&context->alloc, path);
     }
@@ -449,8 +453,8 @@ static int is_taken(struct kiln__stores *stores, int32_t priority)
     if (priority == KILN_STORE_PACKS || priority == KILN_STORE_DISK ||
         priority == KILN_STORE_SEARCH_PATH)
         return 1;
-    for (const kiln__store_link *link = atomic_load(&stores->first); link;
-         link = kiln__chain_next(link))
+    for (const kiln__store_link *link = atomic_load(&stores->first);
+         link != NULL; link = kiln__chain_next(link))
         if (link->priority == priority)
             return 1;
     return 0;
@@ -470,12 +474,13 @@ kiln_status kiln_context_add_store(kiln_context *context,
         return kiln__error_set(error, KILN_EINVAL,
                                "the store's table has members that this "
                                "library does not know");
-    if (!known.name || !*known.name || !known.get || !known.put || !known.free)
+    if (known.name == NULL || !*known.name || known.get == NULL ||
+        known.put == NULL || known.free == NULL)
         return kiln__error_set(error, KILN_EINVAL,
                                "the store's table has no name, get, put or "
                                "free");
     link = link_new(context, &known, self, priority);
-    if (!link)
+    if (link == NULL)
         return kiln__error_no_memory(error);
     link->is_host = 1;
     kiln__mutex_lock(&context->stores->lock);
@@ -498,7 +503,7 @@ kiln_status kiln__stores_new(kiln_context *context, kiln_error **error)
     struct kiln__stores *stores =
         kiln__allocate(&context->alloc, sizeof *stores);
 
-    if (!stores)
+    if (stores == NULL)
         return kiln__error_no_memory(error);
     if (kiln__mutex_init(&stores->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, stores, sizeof *stores);
@@ -517,9 +522,9 @@ void kiln__stores_free(kiln_context *context)
     struct kiln__stores *stores = context->stores;
     kiln__store_link *next;
 
-    if (!stores)
+    if (stores == NULL)
         return;
-    for (kiln__store_link *link = atomic_load(&stores->first); link;
+    for (kiln__store_link *link = atomic_load(&stores->first); link != NULL;
          link = next) {
         next = kiln__chain_next(link);
         link->ops.free(link->self);

@@ -119,12 +119,12 @@ kiln_status kiln__stores_walk(kiln_context *context, uint32_t one_in,
     kiln_status status = KILN_OK;
 
     for (w.link = kiln__chain_first(context);
-         w.link && w.goes_on && status == KILN_OK;
+         w.link != NULL && w.goes_on && status == KILN_OK;
          w.link = kiln__chain_next(w.link)) {
         w.loose = loose_of(w.link);
-        if (w.loose)
+        if (w.loose != NULL)
             status = kiln__loose_each(w.loose, see_loose, &w);
-        else if (w.link->pack)
+        else if (w.link->pack != NULL)
             status = walk_pack(&w, w.link->pack, w.link->priority);
     }
     return status == KILN_ECANCELED ? KILN_OK : status;
@@ -134,7 +134,7 @@ kiln_status kiln__stores_drop(const kiln__store_seen *seen)
 {
     const kiln__store_link *link = seen->stored.from;
 
-    if (!link || !link->loose || !link->loose->options.writes)
+    if (link == NULL || link->loose == NULL || !link->loose->options.writes)
         return KILN_EREADONLY;
     kiln__loose_drop(link->loose, seen->item.digest, seen->stored.identity);
     return KILN_OK;
@@ -147,12 +147,12 @@ void kiln__stores_places(kiln_context *context,
 {
     const kiln__store_link *link = kiln__chain_first(context);
 
-    for (; link; link = kiln__chain_next(link)) {
+    for (; link != NULL; link = kiln__chain_next(link)) {
         const kiln__loose *loose = loose_of(link);
 
-        if (loose)
+        if (loose != NULL)
             see(env, loose->directory, link->priority, 0);
-        else if (link->pack)
+        else if (link->pack != NULL)
             see(env, kiln__pack_name(link->pack), link->priority, 1);
     }
 }

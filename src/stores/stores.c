@@ -110,10 +110,10 @@ static void count_miss(kiln_context *context, int32_t kind, int reason)
 /* Copies an entry from a store of the host to the disk. */
 static void keep_copy(kiln_context *context, const kiln__stored *stored)
 {
-    for (kiln__store_link *link = kiln__chain_first(context); link;
+    for (kiln__store_link *link = kiln__chain_first(context); link != NULL;
          link = kiln__chain_next(link))
-        if (link->loose && kiln__link_put(link, &stored->entry.key,
-                                          &stored->bytes, 0) == KILN_OK)
+        if (link->loose != NULL && kiln__link_put(link, &stored->entry.key,
+                                                  &stored->bytes, 0) == KILN_OK)
             kiln__count_store(context, kiln__entry_tier(stored->entry.kind),
                               KILN__STORE_BYTES_WRITTEN,
                               (int64_t)stored->bytes.size, KILN__STORE_HITS, 0);
@@ -143,7 +143,7 @@ static kiln_status ask_store(kiln__stored *out, kiln_context *context,
 {
     int met = 0;
 
-    for (; link; link = kiln__chain_next(link)) {
+    for (; link != NULL; link = kiln__chain_next(link)) {
         kiln__entry_fault fault = KILN__FAULT_NONE;
 
         if (!may_have(link, kind))
@@ -177,7 +177,7 @@ static void trace(kiln_context *context, uint64_t start_ns, const char *verb,
         .bytes = size,
     };
 
-    if (context->trace)
+    if (context->trace != NULL)
         kiln__trace_span(context, start_ns, kiln__clock_ns(), &note);
 }
 
@@ -224,7 +224,7 @@ kiln_status kiln__stores_next(kiln__stored *stored, kiln_context *context,
 
     kiln__stored_release(stored);
     *stored = (kiln__stored){0};
-    if (!from)
+    if (from == NULL)
         return KILN_ENOTFOUND;
     return get_from(stored, context, kind, key, kiln__chain_next(from),
                     start_ns);
@@ -233,7 +233,7 @@ kiln_status kiln__stores_next(kiln__stored *stored, kiln_context *context,
 void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
                          kiln__entry_fault fault)
 {
-    if (!stored->from)
+    if (stored->from == NULL)
         return;
     kiln__count_store(context, kiln__entry_tier(stored->entry.kind),
                       KILN__STORE_HITS, -1,
@@ -253,9 +253,9 @@ static int may_get(const kiln__store_link *link, int32_t kind)
 
 static int anybody_takes(kiln_context *context, int32_t kind)
 {
-    for (const kiln__store_link *link = kiln__chain_first(context); link;
-         link = kiln__chain_next(link))
-        if ((link->is_host || link->loose) && may_get(link, kind))
+    for (const kiln__store_link *link = kiln__chain_first(context);
+         link != NULL; link = kiln__chain_next(link))
+        if ((link->is_host || link->loose != NULL) && may_get(link, kind))
             return 1;
     return 0;
 }
@@ -269,7 +269,7 @@ static int put_everywhere(kiln_context *context, const kiln__entry *entry,
 
     if (kiln__entry_encode(&envelope, &context->alloc, entry) != KILN_OK)
         return 0;
-    for (kiln__store_link *link = kiln__chain_first(context); link;
+    for (kiln__store_link *link = kiln__chain_first(context); link != NULL;
          link = kiln__chain_next(link)) {
         if (!may_get(link, entry->kind) ||
             kiln__link_put(link, &entry->key, &envelope, replace) != KILN_OK)
@@ -323,7 +323,7 @@ int kiln__stores_lock_folder(kiln_context *context)
     atomic_int *known = &context->stores->disk_is_network;
     int folder;
 
-    if (!loose || !loose->options.writes || !context->cache->locks)
+    if (loose == NULL || !loose->options.writes || !context->cache->locks)
         return -1;
     folder = kiln__loose_folder(loose, 1);
     if (folder < 0)
@@ -342,7 +342,7 @@ int kiln__stores_folder(kiln_context *context)
 {
     kiln__loose *loose = kiln__stores_disk(context);
 
-    return loose ? kiln__loose_folder(loose, 0) : -1;
+    return loose != NULL ? kiln__loose_folder(loose, 0) : -1;
 }
 
 kiln_status kiln__stores_each(kiln_context *context,
@@ -352,7 +352,7 @@ kiln_status kiln__stores_each(kiln_context *context,
 {
     kiln__loose *loose = kiln__stores_disk(context);
 
-    return loose ? kiln__loose_each(loose, see, env) : KILN_OK;
+    return loose != NULL ? kiln__loose_each(loose, see, env) : KILN_OK;
 }
 
 kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
@@ -362,7 +362,8 @@ kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
 
     *out = (kiln__stored){0};
     *fault = KILN__FAULT_NONE;
-    return loose ? kiln__loose_peek(out, fault, loose, digest) : KILN_ENOTFOUND;
+    return loose != NULL ? kiln__loose_peek(out, fault, loose, digest)
+                         : KILN_ENOTFOUND;
 }
 
 kiln_status kiln__stores_prune(kiln_context *context,
@@ -371,7 +372,7 @@ kiln_status kiln__stores_prune(kiln_context *context,
     kiln__loose *loose = kiln__stores_disk(context);
 
     *report = (kiln__store_report){0};
-    if (!loose)
+    if (loose == NULL)
         return KILN_OK;
     KILN_TRY(kiln__loose_prune(loose, report));
     kiln__folder_packs_prune(loose, report); /* packs get the room that is
@@ -385,7 +386,7 @@ kiln_status kiln__stores_clear(kiln_context *context,
     kiln__loose *loose = kiln__stores_disk(context);
 
     *report = (kiln__store_report){0};
-    if (!loose)
+    if (loose == NULL)
         return KILN_OK;
     KILN_TRY(kiln__loose_clear(loose, report));
     kiln__folder_packs_clear(loose, report);
@@ -399,8 +400,9 @@ kiln_status kiln__stores_keep_failed(kiln_context *context, char *path,
 {
     kiln__loose *loose = kiln__stores_disk(context);
 
-    return loose ? kiln__failed_keep(loose, path, capacity, suffix, bytes, size)
-                 : KILN_EREADONLY;
+    return loose != NULL
+               ? kiln__failed_keep(loose, path, capacity, suffix, bytes, size)
+               : KILN_EREADONLY;
 }
 
 const char *kiln__stores_file_system(int *is_network, kiln_context *context,
@@ -417,5 +419,5 @@ const char *kiln__stores_path(kiln_context *context)
 {
     const kiln__loose *loose = kiln__stores_disk(context);
 
-    return loose ? loose->directory : NULL;
+    return loose != NULL ? loose->directory : NULL;
 }

@@ -140,7 +140,7 @@ int kiln__trust_make(const kiln__trust *trust, int folder, const char *name,
     int file = kiln__trust_open(&why_not, &facts, trust, folder, name,
                                 flags | O_CREAT);
 
-    if (file < 0 && why_not && unlinkat(folder, name, 0) == 0)
+    if (file < 0 && why_not != NULL && unlinkat(folder, name, 0) == 0)
         file = kiln__trust_open(&why_not, &facts, trust, folder, name,
                                 flags | O_CREAT);
     return file;
@@ -285,7 +285,7 @@ int kiln__trust_open_path(const char **why_not, const kiln__trust *trust,
     int opened, reason;
 
     *why_not = NULL;
-    if (!w) {
+    if (w == NULL) {
         errno = ENOMEM;
         return -1;
     }

@@ -65,12 +65,12 @@ static void mark(struct kiln__tiers *tiers)
 {
     kiln_code *stack = NULL;
 
-    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+    for (kiln_code *code = tiers->codes; code != NULL; code = code->next_all)
         code->kept = 0;
-    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+    for (kiln_code *code = tiers->codes; code != NULL; code = code->next_all)
         if (code->pins || is_in_use(code))
             keep_code(&stack, code);
-    while (stack) {
+    while (stack != NULL) {
         const kiln_code *code = stack;
 
         stack = code->work_next;
@@ -103,7 +103,7 @@ static void sweep_instance(kiln_digest key, void *value, void *env)
 {
     (void)key;
     (void)env;
-    for (kiln__instance *at = value; at; at = at->alias)
+    for (kiln__instance *at = value; at != NULL; at = at->alias)
         kiln__instance_sweep(at);
 }
 
@@ -112,12 +112,12 @@ static void sweep_job(kiln__job *job, kiln_kernel **dead)
 {
     kiln_kernel **link = &job->kernels;
 
-    if (job->failed_code && !job->failed_code->kept) {
+    if (job->failed_code != NULL && !job->failed_code->kept) {
         kiln_error_free(job->failed_error);
         job->failed_error = NULL;
         job->failed_code = NULL;
     }
-    while (*link) {
+    while (*link != NULL) {
         kiln_kernel *kernel = *link;
 
         if (kernel->code->kept) {
@@ -138,7 +138,7 @@ static kiln_code *take_dead(struct kiln__tiers *tiers)
     kiln_code **link = &tiers->codes;
     kiln_code *dead = NULL;
 
-    while (*link) {
+    while (*link != NULL) {
         kiln_code *code = *link;
 
         if (code->kept) {
@@ -156,7 +156,7 @@ static kiln_code *take_dead(struct kiln__tiers *tiers)
 /* Unloads kernels that nobody can find any more; their heads stay. */
 static void bury(struct kiln__tiers *tiers, kiln_kernel *dead)
 {
-    while (dead) {
+    while (dead != NULL) {
         kiln_kernel *next = dead->next;
 
         tiers->unload(dead);
@@ -175,7 +175,7 @@ static void bury(struct kiln__tiers *tiers, kiln_kernel *dead)
 
 static void codes_free(kiln_context *context, kiln_code *dead)
 {
-    while (dead) {
+    while (dead != NULL) {
         kiln_code *next = dead->next_all;
 
         kiln__count_held(context, KILN_TIER_TYPED, -1, -(int64_t)dead->ir_size);
@@ -198,7 +198,7 @@ void kiln__tiers_collect(kiln_context *context)
         return;
     }
     mark(tiers);
-    for (kiln__job *job = tiers->jobs; job; job = job->next_all)
+    for (kiln__job *job = tiers->jobs; job != NULL; job = job->next_all)
         sweep_job(job, &kernels);
     kiln__map_each(&tiers->subjects, sweep_subject, NULL);
     kiln__map_each(&tiers->instances, sweep_instance, NULL);

@@ -77,7 +77,7 @@ static kiln_status list_records(delta *d, kiln__code_list *out)
     kiln_status status = KILN_OK;
 
     kiln__mutex_lock(&tiers->lock);
-    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+    for (kiln_code *code = tiers->codes; code != NULL; code = code->next_all)
         if (code->is_record && !code->is_packed && code->order > d->since &&
             kiln__code_is_good(code) &&
             !kiln__array_push(&d->context->alloc, out, code))
@@ -131,12 +131,13 @@ static kiln_status list_artifacts(delta *d, const kiln_code *code)
     const kiln__map *map = &d->context->tiers->artifacts;
     const kiln_kernel *kernel = code->kernels;
 
-    for (; kernel; kernel = kernel->next_of_code) {
+    for (; kernel != NULL; kernel = kernel->next_of_code) {
         const kiln__kept_artifact *kept =
             kiln__map_get(map, kernel->artifact->key);
 
-        if (!kept || kept->artifact != kernel->artifact || kept->is_packed ||
-            kept->order <= d->since || has_artifact(d, kept->artifact))
+        if (kept == NULL || kept->artifact != kernel->artifact ||
+            kept->is_packed || kept->order <= d->since ||
+            has_artifact(d, kept->artifact))
             continue;
         if (!kiln__array_push(&d->context->alloc, &d->artifacts,
                               kept->artifact))
@@ -151,7 +152,7 @@ static kiln_status list_attachments(delta *d, const kiln_code *code)
 {
     const kiln__attached *at = code->attached;
 
-    for (; at; at = at->next) {
+    for (; at != NULL; at = at->next) {
         const attachment_of one = {code, at};
 
         if (!at->is_packed && at->order > d->since &&
@@ -168,7 +169,7 @@ static kiln_status list_all(delta *d, int binaries)
 
     kiln__mutex_lock(&tiers->lock);
     status = kiln__runtime_since(&d->runtime, tiers, d->since);
-    for (kiln_code *code = tiers->codes; status == KILN_OK && code;
+    for (kiln_code *code = tiers->codes; status == KILN_OK && code != NULL;
          code = code->next_all) {
         if (!kiln__code_is_good(code))
             continue;

@@ -58,7 +58,7 @@ __attribute__((format(printf, 3, 4))) static void show(showing *s,
 
 static void add_span(kiln__text *out, kiln__span_of_bytes span)
 {
-    kiln__text_add_n(out, span.data ? span.data : "", span.size);
+    kiln__text_add_n(out, span.data != NULL ? span.data : "", span.size);
 }
 
 static const char *text_of(showing *s, kiln__span_of_bytes span)
@@ -158,7 +158,8 @@ static int is_of(const showing *s, kiln__span_of_bytes frontend)
     (void)kiln__read_text(&reader);
     (void)kiln__read_u64(&reader);
     own = kiln__read_text(&reader);
-    return own.data && frontend.data && own.size == frontend.size &&
+    return own.data != NULL && frontend.data != NULL &&
+           own.size == frontend.size &&
            memcmp(own.data, frontend.data, own.size) == 0;
 }
 

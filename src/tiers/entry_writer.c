@@ -28,7 +28,8 @@ kiln_status kiln__entry_writer_finish(kiln__entry_writer *writer,
 {
     if (writer->key.failed || writer->meta.failed)
         return KILN_ENOMEM;
-    writer->entry.key = key ? *key
+    writer->entry.key = key != NULL
+                            ? *key
                             : (kiln_key){kiln__encoder_digest(&writer->key),
                                          writer->key.bytes, writer->key.size};
     writer->entry.meta = writer->meta.bytes;

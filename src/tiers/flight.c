@@ -32,7 +32,7 @@ int kiln__run_is_own(const kiln__call_chain *chain)
 {
     const kiln__call_scope *scope = current_scope;
 
-    while (scope && scope->chain != chain)
+    while (scope != NULL && scope->chain != chain)
         scope = scope->outer;
     return scope != NULL;
 }
@@ -41,7 +41,7 @@ uint64_t kiln__call_scopes_of_thread(const kiln_context *context)
 {
     uint64_t count = 0;
 
-    for (const kiln__call_scope *at = current_scope; at; at = at->outer)
+    for (const kiln__call_scope *at = current_scope; at != NULL; at = at->outer)
         count += at->context == context && at->keeps;
     return count;
 }
@@ -50,9 +50,9 @@ static kiln__call_chain *chain_in(const kiln_context *context)
 {
     const kiln__call_scope *scope = current_scope;
 
-    while (scope && scope->context != context)
+    while (scope != NULL && scope->context != context)
         scope = scope->outer;
-    return scope ? scope->chain : NULL;
+    return scope != NULL ? scope->chain : NULL;
 }
 
 kiln__worlds *kiln__worlds_around(const kiln_context *context,
@@ -62,9 +62,9 @@ kiln__worlds *kiln__worlds_around(const kiln_context *context,
     const kiln_inference *around = NULL;
     uint64_t own;
 
-    if (chain)
-        around = chain->inference ? chain->inference : chain->suspended;
-    if (!around ||
+    if (chain != NULL)
+        around = chain->inference != NULL ? chain->inference : chain->suspended;
+    if (around == NULL ||
         kiln__worlds_take(&own, around->worlds, frontend, NULL) != KILN_OK)
         return NULL;
     return own == world ? around->worlds : NULL;
@@ -77,12 +77,12 @@ static kiln__call_chain *enter_scope(kiln__call_scope *scope,
 
     *scope = (kiln__call_scope){
         .context = context, .keeps = keeps, .outer = current_scope};
-    if (!chain)
+    if (chain == NULL)
         chain = &scope->own;
     scope->chain = chain;
     scope->inference = chain->inference;
     scope->suspended = chain->suspended;
-    if (chain->inference)
+    if (chain->inference != NULL)
         chain->suspended = chain->inference;
     chain->inference = NULL;
     chain->depth++;
@@ -124,7 +124,7 @@ void kiln__call_scope_enter_worker(kiln__call_scope *scope,
     kiln__call_chain *chain = enter_scope(scope, context, 0);
 
     chain->on_worker = 1;
-    if (!flight)
+    if (flight == NULL)
         return;
     kiln__mutex_lock(&context->tiers->lock);
     flight->owner = chain;
@@ -149,7 +149,7 @@ kiln__flight *kiln__flight_new(struct kiln__tiers *tiers,
     kiln__flight *flight =
         kiln__allocate(&tiers->context->alloc, sizeof *flight);
 
-    if (flight) {
+    if (flight != NULL) {
         flight->references = 1;
         flight->owner = owner;
         flight->subject = subject;
@@ -161,7 +161,7 @@ void kiln__flight_drop(struct kiln__tiers *tiers, kiln__flight *flight)
 {
     if (--flight->references)
         return;
-    if (flight->code)
+    if (flight->code != NULL)
         flight->code->pins--;
     kiln_error_free(flight->error);
     kiln__deallocate(&tiers->context->alloc, flight, sizeof *flight);
@@ -169,7 +169,8 @@ void kiln__flight_drop(struct kiln__tiers *tiers, kiln__flight *flight)
 
 void kiln__flight_unlist(kiln__flight **list, kiln__flight *flight)
 {
-    for (kiln__flight **link = list; link && *link; link = &(*link)->next)
+    for (kiln__flight **link = list; link != NULL && *link != NULL;
+         link = &(*link)->next)
         if (*link == flight) {
             *link = flight->next;
             break;
@@ -198,9 +199,10 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
 static int leads_to(struct kiln__tiers *tiers, const kiln__call_chain *chain,
                     const kiln__flight *flight)
 {
-    kiln__call_chain *owner = flight && !flight->done ? flight->owner : NULL;
+    kiln__call_chain *owner =
+        flight != NULL && !flight->done ? flight->owner : NULL;
 
-    if (!owner || owner->visit == tiers->visit)
+    if (owner == NULL || owner->visit == tiers->visit)
         return 0;
     if (owner == chain || kiln__stack_is_low())
         return 1;
@@ -214,7 +216,7 @@ static int leads_to(struct kiln__tiers *tiers, const kiln__call_chain *chain,
 static int any_done(kiln__flight *const *flights, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (flights[i] && flights[i]->done)
+        if (flights[i] != NULL && flights[i]->done)
             return 1;
     return 0;
 }
@@ -228,7 +230,7 @@ static size_t find_closing(struct kiln__tiers *tiers,
     size_t i = 0;
 
     tiers->visit++;
-    while (i < count && !(flights[i] && chain->on_worker) &&
+    while (i < count && !(flights[i] != NULL && chain->on_worker) &&
            !leads_to(tiers, chain, flights[i]))
         i++;
     return i;
@@ -277,9 +279,10 @@ static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
    a flight is built from stays while somebody refers to the flight. */
 static const char *name_of(kiln__flight *const *flights, size_t count)
 {
-    if (count != 1 || !flights[0])
+    if (count != 1 || flights[0] == NULL)
         return "the first of several";
-    return flights[0]->code ? flights[0]->code->name : "a code instance";
+    return flights[0]->code != NULL ? flights[0]->code->name
+                                    : "a code instance";
 }
 
 /* The host's callbacks around the wait may call Kiln, so no lock is held. */
@@ -358,7 +361,7 @@ int kiln__flight_is_done(kiln_context *context, const kiln__flight *flight)
 
 void kiln__flight_release(kiln_context *context, kiln__flight *flight)
 {
-    if (!flight)
+    if (flight == NULL)
         return;
     kiln__mutex_lock(&context->tiers->lock);
     kiln__flight_drop(context->tiers, flight);
@@ -372,10 +375,10 @@ kiln_status kiln__flight_status(kiln_context *context,
 
     kiln__mutex_lock(&context->tiers->lock);
     status = flight->status;
-    if (status != KILN_OK && error)
+    if (status != KILN_OK && error != NULL)
         *error = kiln__error_retain(flight->error);
     kiln__mutex_unlock(&context->tiers->lock);
-    if (status != KILN_OK && error && !*error)
+    if (status != KILN_OK && error != NULL && !*error)
         kiln__error_set(error, status, "%s", kiln_status_text(status));
     return status;
 }

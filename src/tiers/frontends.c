@@ -40,7 +40,7 @@ kiln_status kiln__registry_new(kiln_context *context)
     struct kiln__registry *registry =
         kiln__allocate(&context->alloc, sizeof *registry);
 
-    if (!registry)
+    if (registry == NULL)
         return KILN_ENOMEM;
     if (kiln__mutex_init(&registry->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, registry, sizeof *registry);
@@ -65,7 +65,7 @@ void kiln__registry_unlock(const kiln_context *context)
 
 static void frontends_free(const kiln_alloc *alloc, kiln_frontend *frontend)
 {
-    while (frontend) {
+    while (frontend != NULL) {
         kiln_frontend *next = frontend->next;
 
         frontend->ops.free(frontend->self);
@@ -86,10 +86,10 @@ void kiln__registry_free(kiln_context *context)
 {
     struct kiln__registry *registry = context->frontends;
 
-    if (!registry)
+    if (registry == NULL)
         return;
     frontends_free(&context->alloc, registry->frontends);
-    while (registry->all) {
+    while (registry->all != NULL) {
         function_entry *next = registry->all->next;
 
         entry_free(&context->alloc, registry->all);
@@ -111,9 +111,10 @@ static kiln_status check_ops(kiln_frontend_ops *out,
         return kiln__error_set(error, KILN_EINVAL,
                                "the frontend's table has members that this "
                                "library does not know");
-    if (!out->name || !*out->name)
+    if (out->name == NULL || !*out->name)
         return kiln__error_set(error, KILN_EINVAL, "a frontend needs a name");
-    if (!out->world || !out->infer || !out->answer || !out->free)
+    if (out->world == NULL || out->infer == NULL || out->answer == NULL ||
+        out->free == NULL)
         return kiln__error_set(error, KILN_EINVAL,
                                "frontend '%s' lacks a required function: "
                                "world, infer, answer and free",
@@ -126,10 +127,10 @@ static kiln_frontend *frontend_make(kiln_context *context,
 {
     kiln_frontend *frontend = kiln__allocate(&context->alloc, sizeof *frontend);
 
-    if (!frontend)
+    if (frontend == NULL)
         return NULL;
     frontend->name = kiln__string_copy(&context->alloc, ops->name);
-    if (!frontend->name) {
+    if (frontend->name == NULL) {
         kiln__deallocate(&context->alloc, frontend, sizeof *frontend);
         return NULL;
     }
@@ -148,15 +149,15 @@ static int frontend_publish(struct kiln__registry *registry,
     const kiln_frontend *other;
 
     kiln__mutex_lock(&registry->lock);
-    for (other = registry->frontends; other; other = other->next)
+    for (other = registry->frontends; other != NULL; other = other->next)
         if (strcmp(other->name, frontend->name) == 0)
             break;
-    if (!other) {
+    if (other == NULL) {
         frontend->next = registry->frontends;
         registry->frontends = frontend;
     }
     kiln__mutex_unlock(&registry->lock);
-    return !other;
+    return other == NULL;
 }
 
 kiln_status kiln_frontend_add(kiln_frontend **out, kiln_context *context,
@@ -171,7 +172,7 @@ kiln_status kiln_frontend_add(kiln_frontend **out, kiln_context *context,
     KILN_REQUIRE(ops != NULL, error);
     KILN_TRY(check_ops(&known, ops, error));
     frontend = frontend_make(context, &known, self);
-    if (!frontend)
+    if (frontend == NULL)
         return kiln__error_no_memory(error);
     if (!frontend_publish(context->frontends, frontend)) {
         kiln__string_free(&context->alloc, frontend->name);
@@ -189,7 +190,7 @@ kiln_status kiln__callback_status(kiln_status status,
 {
     if (kiln__status_is_known(status))
         return status;
-    if (error) {
+    if (error != NULL) {
         kiln_error_free(*error);
         *error = NULL;
     }
@@ -206,7 +207,7 @@ void *kiln_frontend_self(const kiln_frontend *frontend)
 
 kiln_frontend *kiln_context_language(kiln_context *context)
 {
-    return context ? context->language : NULL;
+    return context != NULL ? context->language : NULL;
 }
 
 /* ---- the two ends of a collection ---- */
@@ -234,14 +235,14 @@ static kiln_frontend *first_frontend(const kiln_context *context)
 
 void kiln__frontends_note_oldest(kiln_context *context)
 {
-    for (kiln_frontend *f = first_frontend(context); f; f = f->next)
+    for (kiln_frontend *f = first_frontend(context); f != NULL; f = f->next)
         atomic_store(&f->oldest_world, oldest_world(f));
 }
 
 void kiln__frontends_collect(kiln_context *context)
 {
-    for (kiln_frontend *f = first_frontend(context); f; f = f->next)
-        if (f->ops.collect && atomic_load(&f->oldest_world))
+    for (kiln_frontend *f = first_frontend(context); f != NULL; f = f->next)
+        if (f->ops.collect != NULL && atomic_load(&f->oldest_world))
             f->ops.collect(f->self, atomic_load(&f->oldest_world));
 }
 
@@ -259,8 +260,8 @@ static function_entry *entry_find(function_entry *entry,
                                   const kiln_frontend *frontend,
                                   const char *name)
 {
-    while (entry && (entry->function.frontend != frontend ||
-                     strcmp(entry->function.name, name) != 0))
+    while (entry != NULL && (entry->function.frontend != frontend ||
+                             strcmp(entry->function.name, name) != 0))
         entry = entry->alias;
     return entry;
 }
@@ -271,13 +272,13 @@ static function_entry *entry_make(kiln_frontend *frontend, const char *name,
     const kiln_alloc *alloc = &frontend->context->alloc;
     function_entry *entry = kiln__allocate(alloc, sizeof *entry);
 
-    if (!entry)
+    if (entry == NULL)
         return NULL;
     entry->function = (kiln_function){.frontend = frontend,
                                       .name = kiln__string_copy(alloc, name),
                                       .data = data,
                                       .hash = hash};
-    if (!entry->function.name) {
+    if (entry->function.name == NULL) {
         kiln__deallocate(alloc, entry, sizeof *entry);
         return NULL;
     }
@@ -293,10 +294,10 @@ static function_entry *entry_intern(struct kiln__registry *registry,
     function_entry *first = kiln__map_get(&registry->functions, key);
     function_entry *entry = entry_find(first, frontend, name);
 
-    if (entry)
+    if (entry != NULL)
         return entry;
     entry = entry_make(frontend, name, data, kiln__digest_word(key));
-    if (!entry)
+    if (entry == NULL)
         return NULL;
     entry->alias = first;
     if (!kiln__map_set(&registry->functions, key, entry)) {
@@ -322,7 +323,7 @@ kiln_status kiln_function_new(const kiln_function **out,
     kiln__mutex_lock(&registry->lock);
     entry = entry_intern(registry, frontend, name, data);
     kiln__mutex_unlock(&registry->lock);
-    if (!entry)
+    if (entry == NULL)
         return kiln__error_no_memory(error);
     *out = &entry->function;
     return KILN_OK;
@@ -344,12 +345,13 @@ const kiln_function *kiln__function_find(const kiln_context *context,
     const function_entry *entry = NULL;
 
     kiln__mutex_lock(&registry->lock);
-    if (context->language)
+    if (context->language != NULL)
         entry = find_in(registry, context->language, name);
-    for (const kiln_frontend *f = registry->frontends; f && !entry; f = f->next)
+    for (const kiln_frontend *f = registry->frontends;
+         f != NULL && entry == NULL; f = f->next)
         entry = find_in(registry, f, name);
     kiln__mutex_unlock(&registry->lock);
-    return entry ? &entry->function : NULL;
+    return entry != NULL ? &entry->function : NULL;
 }
 
 kiln_frontend *kiln__frontend_find(const kiln_context *context,
@@ -360,7 +362,7 @@ kiln_frontend *kiln__frontend_find(const kiln_context *context,
 
     kiln__mutex_lock(&registry->lock);
     found = registry->frontends;
-    while (found && strcmp(found->name, name) != 0)
+    while (found != NULL && strcmp(found->name, name) != 0)
         found = found->next;
     kiln__mutex_unlock(&registry->lock);
     return found;

@@ -38,7 +38,7 @@ static uint64_t sum_of(const kiln__idle_list *list)
 
 static void drop(struct kiln__tiers *tiers, const kiln__idle *idle)
 {
-    if (idle->runtime)
+    if (idle->runtime != NULL)
         kiln__runtime_drop(tiers, idle->runtime);
     else
         kiln__artifact_drop(tiers, idle->artifact);

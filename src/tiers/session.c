@@ -26,7 +26,7 @@ void kiln__session_note(kiln_context *context, const kiln_artifact *artifact,
 {
     kiln__entry_writer writer;
 
-    if (!reason || !kiln__stores_write(context, KILN__ENTRY_SESSION))
+    if (reason == NULL || !kiln__stores_write(context, KILN__ENTRY_SESSION))
         return;
     kiln__entry_writer_init(&writer, &context->alloc, KILN__ENTRY_SESSION);
     kiln__encode_u64(&writer.meta, KILN__META_SESSION);
@@ -60,7 +60,7 @@ int kiln__session_reason(kiln__text *out, const kiln__entry *entry,
     (void)kiln__read_text(&reader);
     (void)kiln__read_text(&reader);
     reason = kiln__read_text(&reader);
-    if (!kiln__reader_is_done(&reader) || !reason.data)
+    if (!kiln__reader_is_done(&reader) || reason.data == NULL)
         return 0;
     out->size = 0;
     kiln__text_add_n(out, reason.data, reason.size);

@@ -25,10 +25,10 @@
    flight ends as canceled. */
 static void drop_foreign_flights(struct kiln__tiers *tiers, kiln__flight **link)
 {
-    while (*link) {
+    while (*link != NULL) {
         kiln__flight *flight = *link;
 
-        if (flight->owner && kiln__run_is_own(flight->owner)) {
+        if (flight->owner != NULL && kiln__run_is_own(flight->owner)) {
             link = &flight->next;
             continue;
         }
@@ -40,7 +40,7 @@ static void drop_foreign_flights(struct kiln__tiers *tiers, kiln__flight **link)
 static void forget_instance(kiln_digest key, void *value, void *env)
 {
     (void)key;
-    for (kiln__instance *at = value; at; at = at->alias)
+    for (kiln__instance *at = value; at != NULL; at = at->alias)
         drop_foreign_flights(env, &at->flights);
 }
 
@@ -53,7 +53,7 @@ static void forget_flights(void *env)
 
     (void)kiln__condition_init(&tiers->ended);
     tiers->open_scopes = kiln__call_scopes_of_thread(tiers->context);
-    for (kiln__job *job = tiers->jobs; job; job = job->next_all)
+    for (kiln__job *job = tiers->jobs; job != NULL; job = job->next_all)
         drop_foreign_flights(tiers, &job->flights);
     kiln__map_each(&tiers->instances, forget_instance, tiers);
     kiln__runtime_forget(tiers);
@@ -89,7 +89,7 @@ kiln_status kiln__tiers_new(kiln_context *context,
 {
     struct kiln__tiers *tiers = kiln__allocate(&context->alloc, sizeof *tiers);
 
-    if (!tiers)
+    if (tiers == NULL)
         return KILN_ENOMEM;
     tiers->context = context;
     tiers->unload = unload;
@@ -124,7 +124,7 @@ failed:
 
 static void job_free(const kiln_alloc *alloc, kiln__job *job)
 {
-    while (job->kernels) {
+    while (job->kernels != NULL) {
         kiln_kernel *next = job->kernels->next;
 
         kiln__kernel_free(job->kernels);
@@ -139,7 +139,7 @@ static void free_instance(kiln_digest key, void *value, void *env)
     kiln__instance *instance = value;
 
     (void)key;
-    while (instance) {
+    while (instance != NULL) {
         kiln__instance *alias = instance->alias;
 
         kiln__instance_free(env, instance);
@@ -163,21 +163,21 @@ void kiln__tiers_free(kiln_context *context)
     struct kiln__tiers *tiers = context->tiers;
     kiln_alloc *alloc = &context->alloc;
 
-    if (!tiers)
+    if (tiers == NULL)
         return;
-    while (tiers->jobs) {
+    while (tiers->jobs != NULL) {
         kiln__job *next = tiers->jobs->next_all;
 
         job_free(alloc, tiers->jobs);
         tiers->jobs = next;
     }
-    while (tiers->tombstones) {
+    while (tiers->tombstones != NULL) {
         kiln_kernel *next = tiers->tombstones->next;
 
         kiln__deallocate(alloc, tiers->tombstones, sizeof *next);
         tiers->tombstones = next;
     }
-    while (tiers->codes) {
+    while (tiers->codes != NULL) {
         kiln_code *next = tiers->codes->next_all;
 
         kiln__code_free(tiers->codes);

@@ -129,7 +129,7 @@ static struct kiln__held_world **held_find(kiln_frontend *frontend,
 {
     struct kiln__held_world **link = &frontend->held;
 
-    while (*link && (*link)->world != world)
+    while (*link != NULL && (*link)->world != world)
         link = &(*link)->next;
     return link;
 }
@@ -144,12 +144,12 @@ static kiln_status held_add(kiln_frontend *frontend, uint64_t world,
     link = held_find(frontend, world);
     if (!*link) {
         *link = kiln__allocate(&frontend->context->alloc, sizeof **link);
-        if (*link)
+        if (*link != NULL)
             (*link)->world = world;
     }
-    if (*link && by_host)
+    if (*link != NULL && by_host)
         (*link)->host++;
-    else if (*link)
+    else if (*link != NULL)
         (*link)->requests++;
     is_held = *link != NULL;
     kiln__registry_unlock(frontend->context);
@@ -166,13 +166,13 @@ static int held_remove(kiln_frontend *frontend, uint64_t world, int by_host)
     kiln__registry_lock(frontend->context);
     link = held_find(frontend, world);
     held = *link;
-    if (held)
+    if (held != NULL)
         count = by_host ? &held->host : &held->requests;
-    if (count && *count > 0)
+    if (count != NULL && *count > 0)
         --*count;
     else
         count = NULL;
-    if (count && held->host == 0 && held->requests == 0) {
+    if (count != NULL && held->host == 0 && held->requests == 0) {
         *link = held->next;
         kiln__deallocate(&frontend->context->alloc, held, sizeof *held);
     }
@@ -194,7 +194,7 @@ uint64_t kiln__world_oldest(const kiln_frontend *frontend, uint64_t now)
 {
     uint64_t oldest = now;
 
-    for (const struct kiln__held_world *held = frontend->held; held;
+    for (const struct kiln__held_world *held = frontend->held; held != NULL;
          held = held->next)
         if (held->world < oldest)
             oldest = held->world;
@@ -203,7 +203,7 @@ uint64_t kiln__world_oldest(const kiln_frontend *frontend, uint64_t now)
 
 void kiln__worlds_free(kiln_frontend *frontend)
 {
-    while (frontend->held) {
+    while (frontend->held != NULL) {
         struct kiln__held_world *next = frontend->held->next;
 
         kiln__deallocate(&frontend->context->alloc, frontend->held,
@@ -216,7 +216,7 @@ void kiln__worlds_free(kiln_frontend *frontend)
 
 static void let_go(kiln_frontend *frontend, uint64_t world, int by_host)
 {
-    if (held_remove(frontend, world, by_host) && frontend->ops.release)
+    if (held_remove(frontend, world, by_host) && frontend->ops.release != NULL)
         frontend->ops.release(frontend->self, world);
 }
 
@@ -224,12 +224,12 @@ static kiln_status hold(kiln_frontend *frontend, uint64_t world, int by_host)
 {
     kiln_status status = KILN_OK;
 
-    if (frontend->ops.hold)
+    if (frontend->ops.hold != NULL)
         status = frontend->ops.hold(frontend->self, world);
     if (status != KILN_OK)
         return status;
     status = held_add(frontend, world, by_host);
-    if (status != KILN_OK && frontend->ops.release)
+    if (status != KILN_OK && frontend->ops.release != NULL)
         frontend->ops.release(frontend->self, world);
     return status;
 }
@@ -292,7 +292,7 @@ void kiln_world_release(kiln_frontend *frontend, uint64_t world)
 {
     kiln__call_scope scope;
 
-    if (!frontend)
+    if (frontend == NULL)
         return;
     (void)kiln__call_scope_enter(&scope, frontend->context);
     let_go(frontend, world, 1);

@@ -46,7 +46,7 @@ static const unsigned char *field_of(kiln__reader *reader, unsigned char wanted,
     size_t size = 0;
     const unsigned char *at = field(reader, &tag, &size);
 
-    if (at && (tag != wanted || size != wanted_size)) {
+    if (at != NULL && (tag != wanted || size != wanted_size)) {
         reader->failed = 1;
         return NULL;
     }
@@ -57,14 +57,14 @@ uint64_t kiln__read_u64(kiln__reader *reader)
 {
     const unsigned char *at = field_of(reader, KILN__TAG_U64, 8);
 
-    return at ? kiln__le64_read(at) : 0;
+    return at != NULL ? kiln__le64_read(at) : 0;
 }
 
 int64_t kiln__read_i64(kiln__reader *reader)
 {
     const unsigned char *at = field_of(reader, KILN__TAG_I64, 8);
 
-    return at ? (int64_t)kiln__le64_read(at) : 0;
+    return at != NULL ? (int64_t)kiln__le64_read(at) : 0;
 }
 
 kiln__span_of_bytes kiln__read_text(kiln__reader *reader)
@@ -74,7 +74,7 @@ kiln__span_of_bytes kiln__read_text(kiln__reader *reader)
     size_t size = 0;
     const unsigned char *at = field(reader, &tag, &size);
 
-    if (!at || (tag == KILN__TAG_NO_TEXT && size == 0))
+    if (at == NULL || (tag == KILN__TAG_NO_TEXT && size == 0))
         return out;
     if (tag != KILN__TAG_TEXT || memchr(at, '\0', size)) {
         reader->failed = 1;
@@ -92,7 +92,7 @@ kiln__span_of_bytes kiln__read_bytes(kiln__reader *reader)
     size_t size = 0;
     const unsigned char *at = field(reader, &tag, &size);
 
-    if (!at)
+    if (at == NULL)
         return out;
     if (tag != KILN__TAG_BYTES) {
         reader->failed = 1;
@@ -108,7 +108,7 @@ kiln_digest kiln__read_digest(kiln__reader *reader)
     const unsigned char *at = field_of(reader, KILN__TAG_DIGEST, 32);
     kiln_digest digest = {0};
 
-    if (at)
+    if (at != NULL)
         memcpy(digest.bytes, at, sizeof digest.bytes);
     return digest;
 }

@@ -29,11 +29,11 @@ static kiln__fork_list *lists; /* under lists_lock */
 static void unlock_until(const kiln__fork_list *end_list,
                          const kiln__fork_guard *end)
 {
-    for (const kiln__fork_list *list = lists; list; list = list->next) {
-        for (const kiln__fork_guard *g = list->guards; g; g = g->next) {
+    for (const kiln__fork_list *list = lists; list != NULL; list = list->next) {
+        for (const kiln__fork_guard *g = list->guards; g != NULL; g = g->next) {
             if (list == end_list && g == end)
                 return;
-            if (g->mutex)
+            if (g->mutex != NULL)
                 kiln__mutex_unlock(g->mutex);
         }
     }
@@ -41,9 +41,9 @@ static void unlock_until(const kiln__fork_list *end_list,
 
 static int try_lock_all(void)
 {
-    for (const kiln__fork_list *list = lists; list; list = list->next) {
-        for (const kiln__fork_guard *g = list->guards; g; g = g->next) {
-            if (g->mutex && pthread_mutex_trylock(g->mutex) != 0) {
+    for (const kiln__fork_list *list = lists; list != NULL; list = list->next) {
+        for (const kiln__fork_guard *g = list->guards; g != NULL; g = g->next) {
+            if (g->mutex != NULL && pthread_mutex_trylock(g->mutex) != 0) {
                 unlock_until(list, g);
                 return 0;
             }
@@ -71,9 +71,9 @@ static void parent(void)
 static void child(void)
 {
     unlock_until(NULL, NULL);
-    for (const kiln__fork_list *list = lists; list; list = list->next)
-        for (const kiln__fork_guard *g = list->guards; g; g = g->next)
-            if (g->child)
+    for (const kiln__fork_list *list = lists; list != NULL; list = list->next)
+        for (const kiln__fork_guard *g = list->guards; g != NULL; g = g->next)
+            if (g->child != NULL)
                 g->child(g->env);
     kiln__mutex_unlock(&lists_lock);
 }
@@ -113,9 +113,9 @@ kiln_status kiln__fork_list_add(kiln__fork_list *list)
     if (!install())
         return KILN_ENOMEM;
     kiln__mutex_lock(&lists_lock);
-    for (at = lists; at && at != list;)
+    for (at = lists; at != NULL && at != list;)
         at = at->next;
-    if (!at) {
+    if (at == NULL) {
         list->next = lists;
         lists = list;
     }
@@ -126,7 +126,7 @@ kiln_status kiln__fork_list_add(kiln__fork_list *list)
 void kiln__fork_list_remove(kiln__fork_list *list)
 {
     kiln__mutex_lock(&lists_lock);
-    for (kiln__fork_list **at = &lists; *at; at = &(*at)->next) {
+    for (kiln__fork_list **at = &lists; *at != NULL; at = &(*at)->next) {
         if (*at == list) {
             *at = list->next;
             break;
@@ -146,7 +146,8 @@ void kiln__fork_add(kiln__fork_list *list, kiln__fork_guard *guard)
 void kiln__fork_remove(kiln__fork_list *list, kiln__fork_guard *guard)
 {
     kiln__mutex_lock(&lists_lock);
-    for (kiln__fork_guard **at = &list->guards; *at; at = &(*at)->next) {
+    for (kiln__fork_guard **at = &list->guards; *at != NULL;
+         at = &(*at)->next) {
         if (*at == guard) {
             *at = guard->next;
             break;

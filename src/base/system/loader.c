@@ -38,7 +38,7 @@ static int tells_of_mapping(const char *words)
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strstr(words, dgettext("libc", texts[i])))
+        if (strstr(words, dgettext("libc", texts[i])) != NULL)
             return 1;
 #else
     (void)words;
@@ -104,9 +104,9 @@ kiln_status kiln__loader_open(void **out, const char *name, const char **words)
         return KILN_ENOMEM;
     }
     *out = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (*out)
+    if (*out != NULL)
         return KILN_OK;
     message = dlerror();
-    *words = message ? message : "no reason";
+    *words = message != NULL ? message : "no reason";
     return meaning_of(*words);
 }

@@ -54,13 +54,13 @@ kiln_status worker_open(worker_library *out, const char *path, int may_search)
 
     KILN_TRY(open_file(&library, out, path, may_search));
     symbol = kiln__dynlib_symbol(library, EXCHANGE);
-    if (!symbol)
+    if (symbol == NULL)
         return refuse_library(out, KILN_EMISMATCH,
                               "%s is not Kiln's code generator: it has no "
                               "function " EXCHANGE,
                               path);
     memcpy(&exchange, &symbol, sizeof exchange);
-    if (exchange(&host, &out->table) != KILN_OK || !out->table ||
+    if (exchange(&host, &out->table) != KILN_OK || out->table == NULL ||
         out->table->size < sizeof *out->table ||
         out->table->abi != KILN__CODEGEN_ABI ||
         strcmp(out->table->build_id, worker_build_id) != 0)

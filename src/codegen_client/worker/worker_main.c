@@ -33,5 +33,5 @@ int main(int count, char **words)
         else
             return explain();
     }
-    return file ? worker_replay(file, library, out) : explain();
+    return file != NULL ? worker_replay(file, library, out) : explain();
 }

@@ -29,15 +29,15 @@ typedef struct replay {
 static kiln_status take_result(void *env, const kiln__codegen_result *result)
 {
     replay *r = env;
-    FILE *file = r->out ? fopen(r->out, "wb") : NULL;
+    FILE *file = r->out != NULL ? fopen(r->out, "wb") : NULL;
     int written = 1;
 
     (void)printf("%s: %s, %zu bytes\n", r->request.entry, result->format,
                  result->size);
-    if (r->out)
-        written = file &&
+    if (r->out != NULL)
+        written = file != NULL &&
                   fwrite(result->bytes, 1, result->size, file) == result->size;
-    if (file && fclose(file) != 0)
+    if (file != NULL && fclose(file) != 0)
         written = 0;
     if (!written)
         (void)fprintf(stderr, "cannot write %s\n", r->out);
@@ -99,13 +99,15 @@ static int run_request(replay *r)
 static int open_library(worker_library *library, const char *given)
 {
     static const char here;
-    const char *path = given ? given : secure_getenv("KILN_CODEGEN_PATH");
+    const char *path =
+        given != NULL ? given : secure_getenv("KILN_CODEGEN_PATH");
     char beside[PATH_MAX + sizeof "/" LIBRARY];
 
     if (kiln__dynlib_folder(beside, &here) != KILN_OK)
         beside[0] = '\0';
     (void)strcat(beside, "/" LIBRARY);
-    if (worker_open(library, path ? path : beside, !path) == KILN_OK)
+    if (worker_open(library, path != NULL ? path : beside, path == NULL) ==
+        KILN_OK)
         return 1;
     (void)fprintf(stderr, "%s\n", library->reason);
     return 0;
@@ -135,7 +137,7 @@ int worker_replay(const char *file, const char *library, const char *out)
         status = run_request(&r);
     }
     kiln__arena_dispose(&arena);
-    if (bytes.release)
+    if (bytes.release != NULL)
         bytes.release(&bytes);
     return status;
 }

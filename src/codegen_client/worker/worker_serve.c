@@ -49,7 +49,7 @@ __attribute__((noreturn)) static void end_alone(void)
         (void)signal(SIGTERM, SIG_IGN);
         (void)kill(0, SIGTERM);
     }
-    if (temporary)
+    if (temporary != NULL)
         kiln__temporary_remove(temporary);
     _exit(KILN__WIRE_LOST);
 }
@@ -116,7 +116,7 @@ static unsigned char *receive(int kind, size_t *size)
     if (kiln__wire_get_head(head, size) != kind)
         _exit(1);
     bytes = malloc(*size + 1);
-    if (!bytes)
+    if (bytes == NULL)
         end_with("out of memory\n");
     receive_all(bytes, *size);
     bytes[*size] = '\0';
@@ -309,7 +309,7 @@ int worker_serve(const char *folder)
 
     prepare_process();
     temporary = folder;
-    if (folder && setenv("TMPDIR", folder, 1) != 0)
+    if (folder != NULL && setenv("TMPDIR", folder, 1) != 0)
         return 1;
     if (kiln__thread_start(&thread, KILN__STACK_TO_COMPILE, serve, NULL) !=
         KILN_OK)

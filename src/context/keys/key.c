@@ -60,9 +60,9 @@ static void begin_key(kiln__encoder *out, const char *name)
    see a difference. */
 static void salt(kiln__encoder *out, const kiln_context *context)
 {
-    const char *text = context->cache ? context->cache->salt : NULL;
+    const char *text = context->cache != NULL ? context->cache->salt : NULL;
 
-    if (text)
+    if (text != NULL)
         kiln__encode_text(out, text);
 }
 
@@ -192,7 +192,7 @@ kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
     kiln__encode_text(out, consumer);
     kiln__encode_digest(out, identity);
     kiln__encode_u64(out, config != NULL);
-    if (config)
+    if (config != NULL)
         kiln__key_settings(out, config,
                            KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME |
                                KILN__SCOPE_BINARY);

@@ -145,7 +145,7 @@ static void read_value(showing *s, const char *name)
         break;
     default: /* a text, or something unreadable */
         span = kiln__read_text(&s->reader);
-        if (span.data)
+        if (span.data != NULL)
             kiln__text_add_n(&s->text, span.data, span.size);
         break;
     }
@@ -153,7 +153,7 @@ static void read_value(showing *s, const char *name)
 
 static void show(const showing *s, const char *name)
 {
-    if (s->see && !s->reader.failed && !s->text.failed)
+    if (s->see != NULL && !s->reader.failed && !s->text.failed)
         s->see(s->env, "key", name, s->text.bytes);
 }
 
@@ -182,7 +182,7 @@ static void take_settings(showing *s, uint32_t scopes)
         const kiln__span_of_bytes span = kiln__read_text(&s->reader);
         char name[NAME_MAX_SIZE];
 
-        if (!span.data || span.size >= sizeof name) {
+        if (span.data == NULL || span.size >= sizeof name) {
             s->reader.failed = 1;
             return;
         }
@@ -225,7 +225,7 @@ static void take_arguments(showing *s)
 static void take_maybe(showing *s, const part *p)
 {
     take_field(s, p->name);
-    if (s->text.bytes && strcmp(s->text.bytes, "1") == 0)
+    if (s->text.bytes != NULL && strcmp(s->text.bytes, "1") == 0)
         take_settings(s, p->scopes);
 }
 
@@ -250,7 +250,7 @@ int kiln__key_is_named(const kiln_key *key, const char *name)
 
     kiln__reader_init(&reader, key->encoded, key->encoded_size);
     found = kiln__read_text(&reader);
-    return found.data && found.size == strlen(name) &&
+    return found.data != NULL && found.size == strlen(name) &&
            memcmp(found.data, name, found.size) == 0;
 }
 
@@ -270,9 +270,9 @@ static int take_named(showing *s)
     const struct shape *shape;
 
     take_field(s, "key of");
-    shape = find_shape(s->text.bytes ? s->text.bytes : "",
+    shape = find_shape(s->text.bytes != NULL ? s->text.bytes : "",
                        kiln__read_u64(&s->reader));
-    if (s->reader.failed || !shape)
+    if (s->reader.failed || shape == NULL)
         return 0;
     for (const part *p = shape->parts; p->kind != END; p++)
         take_part(s, p);

@@ -107,9 +107,9 @@ static kiln__type_field *fields_new(const kiln_context *context,
     kiln__type_field *fields =
         kiln__allocate_array(&context->alloc, given->count, sizeof *fields);
 
-    for (size_t i = 0; fields && i < given->count; i++) {
+    for (size_t i = 0; fields != NULL && i < given->count; i++) {
         fields[i].type = given->types[i];
-        fields[i].name = given->names ? given->names[i] : NULL;
+        fields[i].name = given->names != NULL ? given->names[i] : NULL;
     }
     return fields;
 }
@@ -127,7 +127,7 @@ static kiln_status make_with_fields(const kiln_type **out,
                                "%zu fields; there may be %zu", count,
                                KILN__TYPE_FIELDS_MAX);
     fields = fields_new(context, given);
-    if (!fields)
+    if (fields == NULL)
         return kiln__error_no_memory(error);
     status = make_fields(out, context, draft, fields, count, error);
     kiln__deallocate(&context->alloc, fields, count * sizeof *fields);
@@ -231,7 +231,7 @@ kiln_status kiln__type_struct(const kiln_type **out, kiln_context *context,
 
 static int is_printable(const char *text)
 {
-    if (!text || !*text)
+    if (text == NULL || !*text)
         return 0;
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == 127)

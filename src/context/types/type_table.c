@@ -62,13 +62,13 @@ static void encode_function(kiln__encoder *encoder,
 static void encode_identity(kiln__encoder *encoder, const kiln_type *type)
 {
     kiln__encode_text(encoder, kiln__kind_name(type->kind));
-    if (type->element)
+    if (type->element != NULL)
         kiln__encode_digest(encoder, type->element->id);
     kiln__encode_u64(encoder, type->rank);
     kiln__encode_u64(encoder, type->strided);
     kiln__encode_u64(encoder, type->length);
     kiln__encode_i64(encoder, type->value);
-    if (type->function)
+    if (type->function != NULL)
         encode_function(encoder, type->function);
     encode_struct(encoder, type);
     encode_fields(encoder, type);
@@ -98,7 +98,7 @@ static const kiln__type_field *copy_fields(kiln__arena *arena,
         return NULL;
     fields = kiln__arena_copy(arena, draft->fields,
                               draft->field_count * sizeof *fields);
-    for (size_t i = 0; fields && i < draft->field_count; i++)
+    for (size_t i = 0; fields != NULL && i < draft->field_count; i++)
         fields[i].name = kiln__arena_text(arena, fields[i].name);
     return fields;
 }
@@ -107,7 +107,7 @@ static kiln_type *type_copy(kiln__arena *arena, const kiln_type *draft)
 {
     kiln_type *type = kiln__arena_copy(arena, draft, sizeof *draft);
 
-    if (!type)
+    if (type == NULL)
         return NULL;
     type->package = kiln__arena_text(arena, draft->package);
     type->name = kiln__arena_text(arena, draft->name);
@@ -142,7 +142,7 @@ static kiln_status set_text(kiln__arena *arena, kiln_type *type)
 
 static kiln_type *same_identity(kiln_type *type, const kiln_type *draft)
 {
-    while (type &&
+    while (type != NULL &&
            (type->identity_size != draft->identity_size ||
             memcmp(type->identity, draft->identity, draft->identity_size) != 0))
         type = type->alias;
@@ -157,7 +157,7 @@ static kiln_status type_add(const kiln_type **out, struct kiln__types *types,
 
     arena->failed = 0;
     type = type_copy(arena, draft);
-    if (!type || arena->failed)
+    if (type == NULL || arena->failed)
         return KILN_ENOMEM;
     KILN_TRY(set_text(arena, type));
     type->alias = alias;
@@ -166,7 +166,7 @@ static kiln_status type_add(const kiln_type **out, struct kiln__types *types,
     if (type->kind == KILN_TYPE_FOREIGN &&
         !kiln__map_set(&types->foreign, kiln__map_text(type->text), type)) {
         (void)kiln__map_remove(&types->by_id, type->id);
-        if (alias)
+        if (alias != NULL)
             (void)kiln__map_set(&types->by_id, type->id, alias);
         return KILN_ENOMEM;
     }
@@ -181,7 +181,7 @@ static kiln_status type_find_or_add(const kiln_type **out,
     kiln_type *first = kiln__map_get(&types->by_id, draft->id);
     const kiln_type *known = same_identity(first, draft);
 
-    if (!known)
+    if (known == NULL)
         return type_add(out, types, draft, first);
     *out = known;
     return KILN_OK;
@@ -247,7 +247,7 @@ kiln_status kiln__types_new(kiln_context *context)
 {
     struct kiln__types *types = kiln__allocate(&context->alloc, sizeof *types);
 
-    if (!types)
+    if (types == NULL)
         return KILN_ENOMEM;
     if (kiln__mutex_init(&types->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, types, sizeof *types);
@@ -267,7 +267,7 @@ void kiln__types_free(kiln_context *context)
 {
     struct kiln__types *types = context->types;
 
-    if (!types)
+    if (types == NULL)
         return;
     kiln__map_dispose(&types->by_id);
     kiln__map_dispose(&types->foreign);
@@ -296,7 +296,7 @@ kiln_status kiln__type_make(const kiln_type **out, kiln_context *context,
 
 const kiln_type *kiln_type_scalar(const kiln_context *context, int32_t kind)
 {
-    if (!context || !is_scalar_or_none(kind))
+    if (context == NULL || !is_scalar_or_none(kind))
         return NULL;
     return &context->types->scalars[kind];
 }
@@ -310,7 +310,7 @@ const kiln_type *kiln__type_foreign_find(kiln_context *context,
     kiln__mutex_lock(&types->lock);
     found = kiln__map_get(&types->foreign, kiln__map_bytes(text, size));
     kiln__mutex_unlock(&types->lock);
-    if (found &&
+    if (found != NULL &&
         (strlen(found->text) != size || memcmp(found->text, text, size) != 0))
         return NULL;
     return found;

@@ -291,7 +291,7 @@ static kiln_status read_typeof(const kiln_type **out, reader *r)
         return unexpected(r, "a function's name");
     name =
         kiln__string_copy_n(&r->context->alloc, r->at, (size_t)(end - r->at));
-    if (!name)
+    if (name == NULL)
         return kiln__error_no_memory(r->error);
     r->at = end;
     status = r->context->names->function(&function, r->context, r->package,
@@ -308,7 +308,7 @@ static kiln_status find_named(const kiln_type **out, reader *r,
 {
     kiln_status status = KILN_ENOTFOUND;
 
-    if (r->package || memchr(name, '.', size))
+    if (r->package != NULL || memchr(name, '.', size))
         status = r->context->names->type(
             out, r->context,
             &(kiln__type_name){.package = r->package,
@@ -323,11 +323,11 @@ static kiln_status find_named(const kiln_type **out, reader *r,
     *out = parameters->count == 0
                ? kiln__type_foreign_find(r->context, name, size)
                : NULL;
-    if (*out)
+    if (*out != NULL)
         return KILN_OK;
-    return kiln__error_set(r->error, KILN_EINVAL, "there is no type '%.*s'%s",
-                           (int)size, name,
-                           r->package ? "" : " among the built-in ones");
+    return kiln__error_set(
+        r->error, KILN_EINVAL, "there is no type '%.*s'%s", (int)size, name,
+        r->package != NULL ? "" : " among the built-in ones");
 }
 
 static kiln_status read_named(const kiln_type **out, reader *r,
@@ -365,7 +365,7 @@ static kiln_status read_name(const kiln_type **out, reader *r)
     if (is_text(name, size, "typeof"))
         return read_typeof(out, r);
     *out = find_scalar(r, name, size);
-    return *out ? KILN_OK : read_named(out, r, name, size);
+    return *out != NULL ? KILN_OK : read_named(out, r, name, size);
 }
 
 /* ---- types ---- */
@@ -446,12 +446,12 @@ kiln_status kiln__type_parse_at(const kiln_type **out, kiln_context *context,
     if (status != KILN_OK && !kiln__is_shortage(status)) {
         /* A foreign type's name may have any form. */
         type = kiln__type_foreign_find(context, text, strlen(text));
-        if (type)
+        if (type != NULL)
             status = KILN_OK;
     }
     if (status == KILN_OK)
         *out = type;
-    if (status != KILN_OK && error)
+    if (status != KILN_OK && error != NULL)
         *error = reason;
     else
         kiln_error_free(reason);

@@ -364,7 +364,7 @@ static kiln__value call_parametric(kiln__infer *in,
 
     if (in->status != KILN_OK || vague != NULL)
         return in->broken = 1,
-               vague ? *vague : kiln__value_of(KILN__VALUE_POISON);
+               vague != NULL ? *vague : kiln__value_of(KILN__VALUE_POISON);
     if (fields == NULL)
         return kiln__infer_fail(in, KILN_ENOMEM);
     fill_arguments(in, fields, list.values, list.count);

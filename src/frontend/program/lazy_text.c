@@ -142,7 +142,7 @@ static int is_as_before(const kiln__lazy_text *lazy,
         !kiln__digest_equal(package->history, lazy->subject.history))
         return 0;
     for (size_t i = 0; i < entry->place_count; i++)
-        if (kiln__map_get(&package->language->places, entry->places[i]))
+        if (kiln__map_get(&package->language->places, entry->places[i]) != NULL)
             return 0;
     return 1;
 }

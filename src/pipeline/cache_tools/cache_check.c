@@ -63,7 +63,7 @@ static const char *reason(const kiln__cache_settings *settings,
 {
     if (settings->is_given)
         return "it was given, by KILN_CACHE_DIR or by the program";
-    if (settings->local_directory &&
+    if (settings->local_directory != NULL &&
         strcmp(path, settings->local_directory) == 0)
         return "the default folder is on a network file system, and is only "
                "read";
@@ -77,23 +77,23 @@ kiln_status kiln_cache_places(kiln_context *context, kiln_field_fn see,
     const kiln__cache_settings *settings;
     const char *path;
 
-    if (!context || !see)
+    if (context == NULL || see == NULL)
         return KILN_EINVAL;
     settings = context->cache;
     path = kiln__stores_path(context);
     see(env, "disk", "mode", mode_text(settings->mode));
     see(env, "disk", "folder",
-        path                  ? path
-        : settings->directory ? settings->directory
-                              : "");
+        path != NULL                  ? path
+        : settings->directory != NULL ? settings->directory
+                                      : "");
     see(env, "disk", "why",
-        path                                    ? reason(settings, path)
-        : settings->why_not                     ? settings->why_not
+        path != NULL                            ? reason(settings, path)
+        : settings->why_not != NULL             ? settings->why_not
         : settings->mode == KILN_CACHE_MODE_OFF ? "the cache is off"
                                                 : "out of memory");
-    if (settings->name_space)
+    if (settings->name_space != NULL)
         see(env, "disk", "name space", settings->name_space);
-    if (settings->salt)
+    if (settings->salt != NULL)
         see(env, "disk", "salt", settings->salt);
     kiln__stores_places(context, tell_place, &t);
     return KILN_OK;
@@ -406,10 +406,10 @@ kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
     checking c = {context, see, env, -1};
     const char *path;
 
-    if (!context || !see)
+    if (context == NULL || see == NULL)
         return KILN_EINVAL;
     path = kiln__stores_path(context);
-    if (path) {
+    if (path != NULL) {
         check_folder(&c, path);
         check_trust(&c, path);
         check_searched(&c);
@@ -420,8 +420,8 @@ kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
         check_locks(&c);
     } else {
         report_check(&c, "folder", KILN_CHECK_NOTE, "none: %s",
-                     context->cache->why_not ? context->cache->why_not
-                                             : "the cache is off");
+                     context->cache->why_not != NULL ? context->cache->why_not
+                                                     : "the cache is off");
     }
     check_codegen(&c);
     check_worker(&c);

@@ -63,7 +63,7 @@ kiln_status kiln__cache_seen_init(kiln__cache_seen *out,
     kiln__text_init(&out->toolchain, alloc);
     fill_common(shown, seen);
     shown->private_data = out;
-    if (shown->fault)
+    if (shown->fault != NULL)
         return KILN_OK;
     kiln__entry_title(&out->name, &out->target, entry);
     kiln__text_add_n(&out->toolchain, entry->toolchain, entry->toolchain_size);
@@ -101,7 +101,7 @@ kiln_status kiln__cache_filter_read(kiln_cache_filter *out,
 static int lets_through(const kiln_cache_filter *filter,
                         const kiln_cache_entry *entry, int64_t now_s)
 {
-    if (filter->bad_only && !entry->fault)
+    if (filter->bad_only && entry->fault == NULL)
         return 0;
     if (filter->disk_only && entry->store != KILN_STORE_DISK)
         return 0;
@@ -111,9 +111,9 @@ static int lets_through(const kiln_cache_filter *filter,
         (entry->used_s > now_s ||
          (uint64_t)(now_s - entry->used_s) < filter->unused_s))
         return 0;
-    if (filter->kind && strcmp(filter->kind, entry->kind) != 0)
+    if (filter->kind != NULL && strcmp(filter->kind, entry->kind) != 0)
         return 0;
-    return !filter->name || strstr(entry->name, filter->name) != NULL;
+    return filter->name == NULL || strstr(entry->name, filter->name) != NULL;
 }
 
 /* ---- walks ---- */
@@ -224,7 +224,7 @@ kiln_status kiln_pack_each(kiln_pack *pack, const kiln_cache_filter *given,
 kiln_status kiln_cache_refused(kiln_context *context, kiln_cache_refused_fn see,
                                void *env)
 {
-    if (!context || !see)
+    if (context == NULL || see == NULL)
         return KILN_EINVAL;
     kiln__stores_refused(context, 0, see, env);
     return KILN_OK;
@@ -234,7 +234,7 @@ kiln_status kiln_cache_drop(const kiln_cache_entry *entry)
 {
     const kiln__cache_seen *seen;
 
-    if (!entry || !entry->private_data)
+    if (entry == NULL || entry->private_data == NULL)
         return KILN_EINVAL;
     seen = entry->private_data;
     return kiln__stores_drop(seen->seen);
@@ -290,7 +290,7 @@ static kiln_status describe_log(const kiln__entry *entry,
     if (entry->log_size == 0)
         return KILN_OK;
     text = kiln__string_copy_n(alloc, entry->log, entry->log_size);
-    if (!text)
+    if (text == NULL)
         return KILN_ENOMEM;
     see(env, "log", "text", text);
     kiln__string_free(alloc, text);
@@ -303,9 +303,9 @@ kiln_status kiln_cache_describe(const kiln_cache_entry *shown,
     const kiln__cache_seen *seen;
     const kiln__entry *entry;
 
-    if (!shown || !shown->private_data || !see)
+    if (shown == NULL || shown->private_data == NULL || see == NULL)
         return KILN_EINVAL;
-    if (shown->fault)
+    if (shown->fault != NULL)
         return KILN_OK;
     seen = shown->private_data;
     entry = &seen->seen->stored.entry;

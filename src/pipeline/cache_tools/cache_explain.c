@@ -65,7 +65,8 @@ static void collect(void *env, const char *section, const char *name,
                   kiln__string_copy(c->alloc, value)};
 
     (void)section;
-    if (made.name && made.value && kiln__array_push(c->alloc, c->out, made))
+    if (made.name != NULL && made.value != NULL &&
+        kiln__array_push(c->alloc, c->out, made))
         return;
     c->failed = 1;
     kiln__string_free(c->alloc, made.name);
@@ -108,7 +109,7 @@ static size_t count_differing(const field_list *a, const field_list *b)
     for (size_t i = 0; i < a->count; i++) {
         const char *other = value_of(b, a->items[i].name);
 
-        count += !other || strcmp(other, a->items[i].value) != 0;
+        count += other == NULL || strcmp(other, a->items[i].value) != 0;
     }
     for (size_t i = 0; i < b->count; i++)
         count += value_of(a, b->items[i].name) == NULL;
@@ -147,7 +148,7 @@ static int keep_nearest(nearest *to, const kiln_cache_entry *entry,
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         to->texts[i] = kiln__string_copy(alloc, *shown[i]);
         *shown[i] = to->texts[i];
-        if (!to->texts[i])
+        if (to->texts[i] == NULL)
             return 0;
     }
     to->is_there = 1;
@@ -173,7 +174,7 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
     nearest candidate = {.entry = seen->shown};
     int is_kept = 0, is_good;
 
-    if (seen->shown.fault)
+    if (seen->shown.fault != NULL)
         return note_bad(e, &seen->shown, error);
     if (e->wanted->kind == KILN__ENTRY_BINARY)
         (void)kiln__session_reason(&e->session, entry, e->wanted->key.digest);
@@ -203,8 +204,9 @@ static int add_difference(difference_list *out, const kiln_alloc *alloc,
                           const char *name, const char *wanted,
                           const char *found)
 {
-    const kiln_cache_difference made = {
-        name, wanted, found, !wanted || !found || strcmp(wanted, found) != 0};
+    const kiln_cache_difference made = {name, wanted, found,
+                                        wanted == NULL || found == NULL ||
+                                            strcmp(wanted, found) != 0};
 
     return kiln__array_push(alloc, out, made);
 }
@@ -220,7 +222,7 @@ static int differences(difference_list *out, const explaining *e,
                               wanted->items[i].value,
                               value_of(found, wanted->items[i].name));
     for (size_t i = 0; good && i < found->count; i++)
-        if (!value_of(wanted, found->items[i].name))
+        if (value_of(wanted, found->items[i].name) == NULL)
             good = add_difference(out, e->alloc, found->items[i].name, NULL,
                                   found->items[i].value);
     return good;
@@ -259,7 +261,8 @@ static kiln_status tell(const explaining *e, kiln_error **error)
 
     if (near->is_there && answer.found != KILN_CACHE_UNREAD)
         answer.nearest = &near->entry;
-    good = differences(&list, e, answer.nearest ? &near->fields : &unknown);
+    good = differences(&list, e,
+                       answer.nearest != NULL ? &near->fields : &unknown);
     /* A later toolchain may have made a binary that can be stored. */
     if (answer.found != KILN_CACHE_FOUND && e->session.size > 0)
         answer.session = e->session.bytes;

@@ -92,7 +92,8 @@ static int is_left_out(const exporting *e, int32_t kind)
 
     return reach == KILN__REACH_MACHINE ||
            (reach == KILN__REACH_ASKED &&
-            (!e->kind || strcmp(e->kind, kiln__entry_kind_text(kind)) != 0));
+            (e->kind == NULL ||
+             strcmp(e->kind, kiln__entry_kind_text(kind)) != 0));
 }
 
 static kiln_status export_one(void *env, const kiln__cache_seen *seen,
@@ -101,7 +102,7 @@ static kiln_status export_one(void *env, const kiln__cache_seen *seen,
     exporting *e = env;
     kiln__entry entry = seen->seen->stored.entry;
 
-    if (seen->shown.fault || is_left_out(e, entry.kind)) {
+    if (seen->shown.fault != NULL || is_left_out(e, entry.kind)) {
         e->report.skipped++;
         return KILN_OK;
     }
@@ -190,7 +191,7 @@ static kiln_status import_one(void *env, const kiln__cache_seen *seen,
     const kiln__entry *entry = &seen->seen->stored.entry;
 
     (void)error;
-    if (seen->shown.fault ||
+    if (seen->shown.fault != NULL ||
         kiln__entry_reach_of(entry->kind) == KILN__REACH_MACHINE ||
         is_there(i->context, entry->key.digest)) {
         i->report.skipped++;

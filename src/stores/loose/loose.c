@@ -32,14 +32,14 @@ kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
     kiln__loose *loose = kiln__allocate(alloc, sizeof *loose);
 
     *out = NULL;
-    if (!loose)
+    if (loose == NULL)
         return KILN_ENOMEM;
     loose->alloc = *alloc;
     loose->context = context;
     loose->options = *options;
     loose->pid = getpid();
     loose->directory = kiln__string_copy(alloc, options->directory);
-    if (!loose->directory ||
+    if (loose->directory == NULL ||
         kiln__string_copy_optional(&loose->name_space, alloc,
                                    options->name_space) != KILN_OK) {
         kiln__loose_free(loose);
@@ -55,7 +55,7 @@ void kiln__loose_free(kiln__loose *loose)
 {
     kiln_alloc alloc;
 
-    if (!loose)
+    if (loose == NULL)
         return;
     alloc = loose->alloc;
     kiln__loose_folder_end(loose);
@@ -119,20 +119,20 @@ static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
         return begins;
     bytes =
         kiln__buffer_new(&out->bytes, &loose->alloc, (size_t)facts->st_size);
-    if (!bytes)
+    if (bytes == NULL)
         return NO_MEMORY;
     got = kiln__io_read_at(file, bytes, (size_t)facts->st_size, 0);
     if (got < 0)
         return outcome_of(errno);
     out->bytes.size = (size_t)got;
     *fault = kiln__entry_decode(&out->entry, bytes, (size_t)got,
-                                key->encoded ? key : NULL);
+                                key->encoded != NULL ? key : NULL);
     if (*fault == KILN__FAULT_NONE &&
         !kiln__digest_equal(out->entry.key.digest, key->digest))
         *fault = KILN__FAULT_KEY;
     if (*fault != KILN__FAULT_NONE)
         return BAD;
-    if (loose->options.writes && key->encoded)
+    if (loose->options.writes && key->encoded != NULL)
         note_use(file, facts);
     return FOUND;
 }
@@ -161,7 +161,7 @@ static outcome read_in(kiln__stored *out, kiln__entry_fault *fault,
     const int file = kiln__trust_open(&why_not, &facts, &loose->options.trust,
                                       shard, kiln__loose_base(name), O_RDONLY);
 
-    if (file < 0 && !why_not)
+    if (file < 0 && why_not == NULL)
         return outcome_of(errno);
     out->identity[0] = facts.st_dev;
     out->identity[1] = facts.st_ino;
@@ -184,8 +184,8 @@ static outcome read_one(kiln__stored *out, kiln__entry_fault *fault,
     outcome result;
 
     if (shard < 0) {
-        *fault = why_not ? KILN__FAULT_UNTRUSTED : KILN__FAULT_NONE;
-        return why_not ? REFUSED : outcome_of(errno);
+        *fault = why_not != NULL ? KILN__FAULT_UNTRUSTED : KILN__FAULT_NONE;
+        return why_not != NULL ? REFUSED : outcome_of(errno);
     }
     result = read_in(out, fault, loose, shard, name, key);
     (void)close(shard);

@@ -37,8 +37,8 @@ void kiln__loose_path(char path[KILN__LOOSE_PATH_SIZE],
 
     (void)snprintf(path, KILN__LOOSE_PATH_SIZE,
                    "%s%s%s/" KILN__LOOSE_FORMAT "%s%s", loose->directory,
-                   space ? "/" : "", space ? space : "", name ? "/" : "",
-                   name ? name : "");
+                   space != NULL ? "/" : "", space != NULL ? space : "",
+                   name != NULL ? "/" : "", name != NULL ? name : "");
 }
 
 static void refuse_folder(kiln__loose *loose, const char *path,
@@ -89,7 +89,7 @@ int kiln__loose_shard(const char **why_not, kiln__loose *loose, int folder,
         open_level(why_not, loose, folder, shard_name, O_PATH, makes);
     const int reason = errno;
 
-    if (*why_not)
+    if (*why_not != NULL)
         kiln__loose_refuse(loose, shard_name, *why_not);
     errno = reason;
     return shard;
@@ -139,7 +139,7 @@ int kiln__loose_open(char path[KILN__LOOSE_PATH_SIZE], const char **why_not,
         (size_t)snprintf(path, KILN__LOOSE_PATH_SIZE, "%s", loose->directory);
 
     for (size_t i = 0; i < 2 && folder >= 0; i++) {
-        if (!levels[i])
+        if (levels[i] == NULL)
             continue;
         folder = enter_folder(why_not, loose, folder, levels[i], makes);
         if (size < KILN__LOOSE_PATH_SIZE)
@@ -161,11 +161,12 @@ static int open_folder(kiln__loose *loose, int makes)
 
     if (folder >= 0)
         return folder;
-    if (!why_not &&
+    if (why_not == NULL &&
         (reason == ENOENT || reason == ESTALE || kiln__passes(reason)))
         return UNOPENED;
-    refuse_folder(loose, path, why_not ? why_not : kiln__reason_text(reason));
-    if (why_not)
+    refuse_folder(loose, path,
+                  why_not != NULL ? why_not : kiln__reason_text(reason));
+    if (why_not != NULL)
         return REFUSED;
     if (makes)
         kiln__loose_rest(loose);
@@ -179,7 +180,7 @@ static kiln__loose_place refused = {.kept.number = -1};
 
 static void place_free(kiln__loose *loose, kiln__loose_place *place)
 {
-    if (!place || place == &refused)
+    if (place == NULL || place == &refused)
         return;
     if (!place->is_lost)
         kiln__kept_close(&place->kept);
@@ -195,7 +196,7 @@ static kiln__loose_place *place_new(kiln__loose *loose, int makes)
     if (folder < 0)
         return folder == REFUSED ? &refused : NULL;
     place = kiln__allocate(&loose->alloc, sizeof *place);
-    if (!place) {
+    if (place == NULL) {
         (void)close(folder);
         errno = ENOMEM;
         return NULL;
@@ -229,7 +230,7 @@ static kiln__loose_place *open_place(kiln__loose *loose, int makes)
     kiln__loose_place *place = place_new(loose, makes);
     kiln__loose_place *expected = NULL;
 
-    if (!place ||
+    if (place == NULL ||
         atomic_compare_exchange_strong(&loose->folder, &expected, place))
         return place;
     place_free(loose, place);
@@ -241,15 +242,16 @@ int kiln__loose_folder(kiln__loose *loose, int make)
     kiln__loose_place *place =
         atomic_load_explicit(&loose->folder, memory_order_acquire);
 
-    if (place && place != &refused && !kiln__kept_is_ours(&place->kept)) {
+    if (place != NULL && place != &refused &&
+        !kiln__kept_is_ours(&place->kept)) {
         retire(loose, place, 1);
         place = NULL;
     }
-    if (!place)
+    if (place == NULL)
         place = open_place(loose, make && !kiln__loose_rests(loose));
     if (place == &refused)
         errno = EACCES;
-    return place ? place->kept.number : -1;
+    return place != NULL ? place->kept.number : -1;
 }
 
 int kiln__loose_is_refused(const kiln__loose *loose)
@@ -261,7 +263,7 @@ void kiln__loose_forget(kiln__loose *loose, int folder)
 {
     kiln__loose_place *place = atomic_load(&loose->folder);
 
-    if (place && place != &refused && place->kept.number == folder)
+    if (place != NULL && place != &refused && place->kept.number == folder)
         retire(loose, place, 0);
 }
 
@@ -270,7 +272,7 @@ void kiln__loose_folder_end(kiln__loose *loose)
     kiln__loose_place *next = atomic_load(&loose->retired);
 
     place_free(loose, atomic_load(&loose->folder));
-    while (next) {
+    while (next != NULL) {
         kiln__loose_place *place = next;
 
         next = place->next;

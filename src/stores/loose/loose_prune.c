@@ -248,7 +248,7 @@ static kiln_status scan_all(kiln__loose *loose, bounds of, int low,
     for (unsigned i = 0; i < KILN__LOOSE_SHARDS && status == KILN_OK; i++)
         status = kiln__loose_scan_shard(&scan, i, SIZE_MAX);
     if (status == KILN_OK) {
-        if (keep)
+        if (keep != NULL)
             kiln__loose_scan_keep(&scan, keep);
         if (low && scan.bytes > of.size)
             of.size = low_water(of.size);
@@ -329,7 +329,7 @@ static void count_put(kiln__loose *loose, int folder, const char *name,
     keeping *k = kiln__allocate(&loose->alloc, sizeof *k);
     unsigned shard;
 
-    if (k && sscanf(name, "%2x", &shard) == 1) {
+    if (k != NULL && sscanf(name, "%2x", &shard) == 1) {
         k->loose = loose;
         k->folder = folder;
         k->keep = name;

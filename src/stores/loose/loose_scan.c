@@ -144,12 +144,12 @@ static DIR *open_shard(const kiln__loose_scan *scan, unsigned shard)
     (void)snprintf(name, sizeof name, "%02x", shard & 0xff);
     descriptor =
         kiln__loose_level(&why_not, scan->loose, scan->folder, name, 0);
-    if (why_not)
+    if (why_not != NULL)
         kiln__loose_refuse(scan->loose, name, why_not);
     if (descriptor < 0)
         return NULL;
     opened = fdopendir(descriptor);
-    if (!opened)
+    if (opened == NULL)
         (void)close(descriptor);
     return opened;
 }
@@ -161,7 +161,7 @@ kiln_status kiln__loose_scan_shard(kiln__loose_scan *scan, unsigned shard,
     kiln_status status = KILN_OK;
     const struct dirent *found;
 
-    if (!opened)
+    if (opened == NULL)
         return errno == ENOMEM ? KILN_ENOMEM : KILN_OK;
     while (status == KILN_OK && limit-- > 0 && (found = readdir(opened)))
         status = look_at(scan, dirfd(opened), shard, found->d_name);

@@ -78,7 +78,7 @@ static int put_in(kiln__loose *loose, int folder, const char *name,
     int result = EEXIST;
 
     if (shard < 0)
-        return why_not ? REFUSED : errno;
+        return why_not != NULL ? REFUSED : errno;
     if (!is_there(loose, shard, file, &replace))
         result = write_entry(shard, file, bytes->data, bytes->size, replace);
     (void)close(shard);

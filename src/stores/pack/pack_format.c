@@ -105,7 +105,7 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
 {
     const char *wrong = check_header(header);
 
-    if (wrong)
+    if (wrong != NULL)
         return wrong;
     *out = (kiln__pack_layout){
         .size = kiln__le64_read(header + KILN__PACK_AT_SIZE),
@@ -120,7 +120,7 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
         return out->size > size ? "its end is missing"
                                 : "something follows its end";
     wrong = check_footer(header, footer, size);
-    if (wrong)
+    if (wrong != NULL)
         return wrong;
     if (out->bits != bits_of(out->count) || !fits(out))
         return "its header makes no sense";

@@ -44,7 +44,7 @@ static kiln_status read_piece(const kiln_pack *pack, uint64_t offset, void *to,
 kiln_status kiln__pack_copy_out(const kiln_pack *pack, uint64_t offset,
                                 void *to, size_t size)
 {
-    if (!pack->base)
+    if (pack->base == NULL)
         return read_piece(pack, offset, to, size);
     memcpy(to, pack->base + offset, size);
     return KILN_OK;
@@ -62,7 +62,7 @@ static unsigned char *read_index(const kiln_pack *pack)
     unsigned char *index =
         size > INDEX_LARGEST ? NULL : kiln__resize(&pack->alloc, NULL, 0, size);
 
-    if (index &&
+    if (index != NULL &&
         (read_piece(pack, pack->layout.index, index, size) != KILN_OK ||
          !kiln__sum_equal(kiln__sum_bytes(index, size),
                           pack->layout.index_sum))) {
@@ -78,7 +78,7 @@ static const unsigned char *index_in_time(kiln_pack *pack)
     unsigned char *index =
         atomic_load_explicit(&pack->index, memory_order_acquire);
 
-    if (index ||
+    if (index != NULL ||
         atomic_fetch_add_explicit(&pack->looks, 1, memory_order_relaxed) !=
             LOOKS_LEAST + index_size(pack) / LOOK_WORTH)
         return index;
@@ -90,9 +90,10 @@ static const unsigned char *index_in_time(kiln_pack *pack)
 kiln_status kiln__pack_look(kiln_pack *pack, uint64_t offset, void *to,
                             size_t size)
 {
-    const unsigned char *index = pack->base ? NULL : index_in_time(pack);
+    const unsigned char *index =
+        pack->base != NULL ? NULL : index_in_time(pack);
 
-    if (!index)
+    if (index == NULL)
         return kiln__pack_copy_out(pack, offset, to, size);
     memcpy(to, index + (offset - pack->layout.index), size);
     return KILN_OK;
@@ -109,13 +110,13 @@ kiln_status kiln__pack_lend(kiln_blob *out, kiln_pack *pack, uint64_t offset,
     kiln_status status;
     char *copy;
 
-    if (pack->base) {
+    if (pack->base != NULL) {
         *out = (kiln_blob){pack->base + offset, size, end_loan,
                            kiln__pack_retain(pack)};
         return KILN_OK;
     }
     copy = kiln__buffer_new(out, &pack->alloc, size);
-    if (!copy)
+    if (copy == NULL)
         return KILN_ENOMEM;
     status = read_piece(pack, offset, copy, size);
     if (status == KILN_OK && !kiln__kept_is_ours(&pack->file))
@@ -145,7 +146,7 @@ static void pack_free(kiln_pack *pack)
 
 void kiln__pack_release(kiln_pack *pack)
 {
-    if (!pack)
+    if (pack == NULL)
         return;
     /* Acquire: all uses by other threads come before the end of the pack. */
     if (atomic_fetch_sub_explicit(&pack->references, 1, memory_order_acq_rel) ==
@@ -165,7 +166,7 @@ uint64_t kiln__pack_size(const kiln_pack *pack)
 
 const char *kiln__pack_name(const kiln_pack *pack)
 {
-    return pack->path ? pack->path : "memory";
+    return pack->path != NULL ? pack->path : "memory";
 }
 
 int kiln__pack_is_file(const kiln_pack *pack)
@@ -194,7 +195,7 @@ static kiln_pack *pack_new(const kiln_alloc *alloc)
 {
     kiln_pack *pack = kiln__allocate(alloc, sizeof *pack);
 
-    if (pack) {
+    if (pack != NULL) {
         pack->alloc = *alloc;
         pack->file = KILN__KEPT_NONE;
         atomic_init(&pack->references, 1);
@@ -226,7 +227,7 @@ static kiln_status read_ends(kiln_pack *pack, uint64_t size, const char *name,
         return kiln__error_set(error, KILN_EIO, "pack %s: cannot be read",
                                name);
     wrong = kiln__pack_header_read(&pack->layout, header, footer, size);
-    return wrong ? refuse_pack(error, name, wrong) : KILN_OK;
+    return wrong != NULL ? refuse_pack(error, name, wrong) : KILN_OK;
 }
 
 kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
@@ -236,7 +237,7 @@ kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
     kiln_pack *pack = pack_new(alloc);
     kiln_status status;
 
-    if (!pack)
+    if (pack == NULL)
         return kiln__error_no_memory(error);
     pack->base = bytes;
     status = read_ends(pack, size, "memory", error);
@@ -264,7 +265,7 @@ static kiln_status look_at_file(kiln_pack *pack, const char *path,
     struct stat facts;
 
     pack->path = kiln__string_copy(&pack->alloc, path);
-    if (!pack->path)
+    if (pack->path == NULL)
         return kiln__error_no_memory(error);
     if (fstat(pack->file.number, &facts) != 0)
         return open_error(error, path, errno);
@@ -288,7 +289,7 @@ kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
 {
     kiln_pack *pack = pack_new(alloc);
 
-    if (!pack)
+    if (pack == NULL)
         return kiln__error_no_memory(error);
     /* Opening anything that is not a regular file must not block. */
     pack->file = kiln__kept_of(kiln__descriptor_open(
@@ -304,7 +305,7 @@ kiln_status kiln__pack_open_file(kiln_pack **out, const kiln_alloc *alloc,
 {
     kiln_pack *pack = pack_new(alloc);
 
-    if (!pack) {
+    if (pack == NULL) {
         (void)close(file);
         return kiln__error_no_memory(error);
     }

@@ -56,7 +56,7 @@ kiln_status kiln__pack_sink_memory(kiln__pack_sink *sink, kiln_blob *out,
 {
     *sink = (kiln__pack_sink){.write = write_memory, .descriptor = -1};
     sink->bytes = kiln__blob_new(out, alloc, (size_t)size);
-    return sink->bytes ? KILN_OK : KILN_ENOMEM;
+    return sink->bytes != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 /* ---- a file ---- */
@@ -103,14 +103,14 @@ static kiln_status write_error(kiln_error **error, const char *path, int number)
 static char *temporary_name(const kiln_alloc *alloc, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    const size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
     char random[KILN__RANDOM_NAME_SIZE];
     char *name;
 
     if (!kiln__random_name(random))
         return NULL;
     name = kiln__allocate(alloc, folder + NAME_SIZE);
-    if (!name)
+    if (name == NULL)
         return NULL;
     memcpy(name, path, folder);
     (void)snprintf(name + folder, NAME_SIZE, ".kiln-%s.tmp", random);
@@ -138,7 +138,7 @@ kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
                               .alloc = alloc};
     sink->temporary = temporary_name(alloc, path);
     sink->bytes = kiln__allocate(alloc, BUFFER_SIZE);
-    if (!sink->temporary || !sink->bytes) {
+    if (sink->temporary == NULL || sink->bytes == NULL) {
         dispose(sink);
         return kiln__error_no_memory(error);
     }
@@ -163,11 +163,12 @@ static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder =
-        slash ? kiln__string_copy_n(alloc, path, (size_t)(slash - path) + 1)
-              : kiln__string_copy(alloc, ".");
+        slash != NULL
+            ? kiln__string_copy_n(alloc, path, (size_t)(slash - path) + 1)
+            : kiln__string_copy(alloc, ".");
     int descriptor;
 
-    if (!folder)
+    if (folder == NULL)
         return;
     descriptor =
         kiln__descriptor_open(above, folder, O_RDONLY | O_DIRECTORY, 0);

@@ -35,7 +35,7 @@ kiln_status kiln__pack_writer_new(kiln__pack_writer **out,
 {
     kiln__pack_writer *writer = kiln__allocate(alloc, sizeof *writer);
 
-    if (!writer)
+    if (writer == NULL)
         return KILN_ENOMEM;
     writer->alloc = *alloc;
     *out = writer;
@@ -44,7 +44,7 @@ kiln_status kiln__pack_writer_new(kiln__pack_writer **out,
 
 void kiln__pack_writer_free(kiln__pack_writer *writer)
 {
-    if (!writer)
+    if (writer == NULL)
         return;
 
     const kiln_alloc alloc = writer->alloc;
@@ -142,11 +142,11 @@ kiln_status kiln__pack_writer_add_pack(kiln__pack_writer *writer,
         kiln_error *reason = NULL;
         const kiln_status status = add_from(writer, pack, i, &reason);
 
-        if (status == KILN_ECORRUPT && damaged) {
+        if (status == KILN_ECORRUPT && damaged != NULL) {
             (*damaged)++;
             kiln_error_free(reason);
         } else if (status != KILN_OK) {
-            if (error)
+            if (error != NULL)
                 *error = reason;
             else
                 kiln_error_free(reason);
@@ -258,7 +258,7 @@ static kiln_status make_index(kiln_blob *out, kiln__pack_layout *layout,
     index = kiln__blob_new(
         out, &writer->alloc,
         (size_t)(layout->size - KILN__PACK_FOOTER_SIZE - layout->index));
-    if (!index)
+    if (index == NULL)
         return KILN_ENOMEM;
     write_starts(index, writer, layout->bits);
     write_slots(index + (layout->slots - layout->index), writer);

@@ -41,7 +41,7 @@ static int is_entry_name(const char *name, const kiln_code *code,
     char digest[KILN_DIGEST_TEXT_SIZE];
     const size_t size = strlen(name);
 
-    if (config->entry_name)
+    if (config->entry_name != NULL)
         return strcmp(name, config->entry_name) == 0;
     kiln_digest_text(kiln_code_digest(code), digest);
     return size > KILN__ENTRY_DIGITS &&
@@ -144,10 +144,10 @@ kiln_status kiln__artifact_check(const kiln_artifact *artifact,
 {
     const char *wrong = wrong_member(artifact, code, config);
 
-    if (!wrong && find_wrong_site(&wrong, artifact, code,
-                                  &config->context->alloc) != KILN_OK)
+    if (wrong == NULL && find_wrong_site(&wrong, artifact, code,
+                                         &config->context->alloc) != KILN_OK)
         return kiln__error_no_memory(error);
-    if (!wrong)
+    if (wrong == NULL)
         return KILN_OK;
     return kiln__error_set(error, KILN_ECORRUPT,
                            "an artifact in a store says of %s what cannot be",

@@ -33,7 +33,7 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
 
     kiln__mutex_lock(&tiers->lock);
     kept = kiln__map_get(&tiers->artifacts, key);
-    if (kept && key_is(kept->artifact, encoded, encoded_size))
+    if (kept != NULL && key_is(kept->artifact, encoded, encoded_size))
         found = kiln_artifact_retain(kept->artifact);
     kiln__mutex_unlock(&tiers->lock);
     return found;
@@ -48,11 +48,11 @@ static int keep_artifact(struct kiln__tiers *tiers,
 {
     kiln__kept_artifact *kept = kiln__map_get(&tiers->artifacts, artifact->key);
 
-    if (kept) {
+    if (kept != NULL) {
         *dropped = kept->artifact;
     } else {
         kept = kiln__allocate(&tiers->context->alloc, sizeof *kept);
-        if (!kept)
+        if (kept == NULL)
             return 0;
         if (!kiln__map_set(&tiers->artifacts, artifact->key, kept)) {
             kiln__deallocate(&tiers->context->alloc, kept, sizeof *kept);
@@ -72,7 +72,7 @@ static int is_wanted(const struct kiln__tiers *tiers,
     const kiln__kept_artifact *earlier =
         kiln__map_get(&tiers->artifacts, artifact->key);
 
-    return !earlier || earlier->artifact->roots;
+    return earlier == NULL || earlier->artifact->roots != NULL;
 }
 
 kiln_status kiln__artifact_keep(kiln_context *context,
@@ -90,7 +90,7 @@ kiln_status kiln__artifact_keep(kiln_context *context,
     kiln__mutex_unlock(&tiers->lock);
     if (wanted && status == KILN_OK)
         kiln__count_held(context, KILN_TIER_BINARY, 1, (int64_t)artifact->size);
-    if (dropped)
+    if (dropped != NULL)
         kiln__count_held(context, KILN_TIER_BINARY, -1,
                          -(int64_t)dropped->size);
     kiln_artifact_release(dropped);
@@ -116,7 +116,8 @@ static void list_idle(kiln_digest key, void *value, void *env)
         .order = kept->order, .size = kept->artifact->size, .artifact = kept};
 
     (void)key;
-    if (atomic_load(&kept->artifact->references) == 1 && !kept->artifact->roots)
+    if (atomic_load(&kept->artifact->references) == 1 &&
+        kept->artifact->roots == NULL)
         l->failed |= !kiln__array_push(l->alloc, l->out, idle);
 }
 
@@ -145,12 +146,12 @@ void kiln__artifact_forget(kiln_context *context, const kiln_artifact *artifact)
 
     kiln__mutex_lock(&tiers->lock);
     kept = kiln__map_get(&tiers->artifacts, artifact->key);
-    if (kept && kept->artifact == artifact)
+    if (kept != NULL && kept->artifact == artifact)
         kiln__map_remove(&tiers->artifacts, artifact->key);
     else
         kept = NULL;
     kiln__mutex_unlock(&tiers->lock);
-    if (!kept)
+    if (kept == NULL)
         return;
     kiln__count_held(context, KILN_TIER_BINARY, -1, -(int64_t)artifact->size);
     kiln_artifact_release(kept->artifact);

@@ -91,7 +91,7 @@ static size_t table_find(const kiln__job_table *table,
         const kiln_function *function = atomic_load_explicit(
             &table->slots[at].function, memory_order_acquire);
 
-        if (!function || slot_is(table, at, function, signature, config))
+        if (function == NULL || slot_is(table, at, function, signature, config))
             return at;
     }
 }
@@ -130,7 +130,7 @@ static kiln__job_table *table_new(const kiln_alloc *alloc, size_t slots)
     char *memory = kiln__allocate(alloc, table_size(slots));
     kiln__job_table *table;
 
-    if (!memory)
+    if (memory == NULL)
         return NULL;
     table = (void *)(memory + (LINE - (uintptr_t)memory % LINE) % LINE);
     table->memory = memory;
@@ -177,10 +177,10 @@ static int table_reserve(struct kiln__tiers *tiers)
     if ((table->used + 1) * 2 <= table->mask + 1)
         return 1;
     bigger = table_new(&tiers->context->alloc, (table->mask + 1) * 2);
-    if (!bigger)
+    if (bigger == NULL)
         return 0;
     for (size_t i = 0; i <= table->mask; i++)
-        if (table->jobs[i])
+        if (table->jobs[i] != NULL)
             table_insert(bigger, table->jobs[i]);
     bigger->retired = table;
     atomic_store_explicit(&tiers->table, bigger, memory_order_release);
@@ -213,7 +213,7 @@ void kiln__job_table_free(struct kiln__tiers *tiers)
 {
     kiln__job_table *table = atomic_load(&tiers->table);
 
-    while (table) {
+    while (table != NULL) {
         kiln__job_table *older = table->retired;
 
         kiln__deallocate(&tiers->context->alloc, table->memory,

@@ -29,7 +29,7 @@ static kiln__job *job_new(const kiln_alloc *alloc,
 {
     kiln__job *job = kiln__allocate(alloc, kiln__job_size(signature->count));
 
-    if (!job)
+    if (job == NULL)
         return NULL;
     if (signature->count)
         memcpy(job->types, signature->types,
@@ -47,10 +47,10 @@ static kiln__job *job_get(struct kiln__tiers *tiers,
 {
     kiln__job *job = kiln__job_find(tiers, signature, config);
 
-    if (job)
+    if (job != NULL)
         return job;
     job = job_new(&tiers->context->alloc, signature, config);
-    if (!job)
+    if (job == NULL)
         return NULL;
     if (!kiln__job_insert(tiers, job)) {
         kiln__deallocate(&tiers->context->alloc, job,
@@ -68,7 +68,7 @@ static kiln_kernel *kernel_of(const kiln__job *job, const kiln_code *code)
 {
     kiln_kernel *kernel = code->kernels;
 
-    while (kernel && kernel->job != job)
+    while (kernel != NULL && kernel->job != job)
         kernel = kernel->next_of_code;
     return kernel;
 }
@@ -77,7 +77,7 @@ static kiln__flight *flight_of(const kiln__job *job, const kiln_code *code)
 {
     kiln__flight *flight = job->flights;
 
-    while (flight && flight->code != code)
+    while (flight != NULL && flight->code != code)
         flight = flight->next;
     return flight;
 }
@@ -85,7 +85,7 @@ static kiln__flight *flight_of(const kiln__job *job, const kiln_code *code)
 /* A foreign frontend's lower() may give another result in another world. */
 static uint64_t world_of_outcome(const kiln_code *code, uint64_t world)
 {
-    return code->frontend->ops.lower ? world : 0;
+    return code->frontend->ops.lower != NULL ? world : 0;
 }
 
 /* With the lock held. */
@@ -95,7 +95,7 @@ static kiln__flight *flight_for(struct kiln__tiers *tiers,
 {
     kiln__flight *flight = kiln__flight_new(tiers, chain, job);
 
-    if (!flight)
+    if (flight == NULL)
         return NULL;
     flight->references = 2; /* one for the caller, one for the thread that ends
                                it */
@@ -119,9 +119,9 @@ static void claim(struct kiln__tiers *tiers, kiln__call_chain *chain,
                   kiln__claim_result *out)
 {
     out->kernel = kernel_of(job, code);
-    if (out->kernel) {
+    if (out->kernel != NULL) {
         out->outcome = KILN__CLAIM_HIT;
-        if (!job->kernel && out->kernel->head.valid)
+        if (job->kernel == NULL && out->kernel->head.valid)
             kiln__job_show(job, out->kernel);
         return;
     }
@@ -132,14 +132,14 @@ static void claim(struct kiln__tiers *tiers, kiln__call_chain *chain,
         return;
     }
     out->flight = flight_of(job, code);
-    if (out->flight) {
+    if (out->flight != NULL) {
         out->outcome = KILN__CLAIM_WAIT;
         out->flight->references++;
         out->flight->wanted++;
         return;
     }
     out->flight = flight_for(tiers, chain, job, code, world);
-    if (!out->flight)
+    if (out->flight == NULL)
         return;
     out->outcome = KILN__CLAIM_OWN;
     out->flight->next = job->flights;
@@ -172,7 +172,7 @@ kiln__claim_result kiln__job_claim(kiln_context *context,
 
     kiln__mutex_lock(&tiers->lock);
     job = job_get(tiers, signature, config);
-    if (job)
+    if (job != NULL)
         claim(tiers, chain, job, code, world, &result);
     kiln__mutex_unlock(&tiers->lock);
     return result;
@@ -190,7 +190,7 @@ kiln__flight *kiln__flight_private(kiln_context *context,
 
     kiln__mutex_lock(&tiers->lock);
     job = job_get(tiers, signature, config);
-    if (job)
+    if (job != NULL)
         flight = flight_for(tiers, chain, job, code, world);
     kiln__mutex_unlock(&tiers->lock);
     return flight;
@@ -242,14 +242,14 @@ void kiln__job_finish(kiln_context *context, kiln__flight *flight,
     kiln_kernel *extra = NULL;
 
     kiln__mutex_lock(&tiers->lock);
-    if (kernel) {
+    if (kernel != NULL) {
         kiln_kernel *earlier = kernel_of(job, flight->code);
 
-        if (earlier)
+        if (earlier != NULL)
             extra = kernel;
         else
             job_add(job, kernel);
-        flight->kernel = earlier ? earlier : kernel;
+        flight->kernel = earlier != NULL ? earlier : kernel;
     } else {
         remember_failure(job, flight, status, error);
     }
@@ -265,7 +265,7 @@ void kiln__kernel_free(kiln_kernel *kernel)
 {
     kiln_context *context;
 
-    if (!kernel)
+    if (kernel == NULL)
         return;
     context = kernel->context;
     context->tiers->unload(kernel);

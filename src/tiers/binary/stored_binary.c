@@ -119,8 +119,9 @@ static const char *read_text(decoding *d)
 {
     const kiln__span_of_bytes text = kiln__read_text(&d->reader);
 
-    return text.data ? kiln__arena_string(&d->arena, text.data, text.size)
-                     : NULL;
+    return text.data != NULL
+               ? kiln__arena_string(&d->arena, text.data, text.size)
+               : NULL;
 }
 
 /* Reads a required text; without it the entry is of no use. */
@@ -146,7 +147,8 @@ static void read_arguments(decoding *d, kiln_kernel_info *kernel)
     kiln_argument_info *arguments =
         kiln__arena_allocate_array(&d->arena, count + 1, sizeof *arguments);
 
-    for (size_t i = 0; arguments && i < count && !d->reader.failed; i++) {
+    for (size_t i = 0; arguments != NULL && i < count && !d->reader.failed;
+         i++) {
         arguments[i].type = read_name(d);
         arguments[i].offset = read_u32(d);
         arguments[i].size = read_u32(d);
@@ -174,7 +176,7 @@ static void read_kernels(decoding *d, kiln__artifact_source *source)
     kiln_kernel_info *kernels =
         kiln__arena_allocate_array(&d->arena, count + 1, sizeof *kernels);
 
-    for (size_t i = 0; kernels && i < count && !d->reader.failed; i++)
+    for (size_t i = 0; kernels != NULL && i < count && !d->reader.failed; i++)
         read_kernel(d, &kernels[i]);
     d->reader.failed |= count == 0;
     source->kernels = kernels;
@@ -187,7 +189,7 @@ static void read_sites(decoding *d, kiln__artifact_source *source)
     kiln_site_info *sites =
         kiln__arena_allocate_array(&d->arena, count + 1, sizeof *sites);
 
-    for (size_t i = 0; sites && i < count && !d->reader.failed; i++) {
+    for (size_t i = 0; sites != NULL && i < count && !d->reader.failed; i++) {
         sites[i].name = read_name(d);
         sites[i].offset = kiln__read_u64(&d->reader);
         sites[i].size = read_u32(d);
@@ -246,9 +248,9 @@ static const kiln_artifact *take_artifact(kiln_context *context,
     status = kiln__artifact_decode(&artifact, &context->alloc, &stored->entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
-    if (artifact)
+    if (artifact != NULL)
         kiln__tiers_note_build(context, stored->entry.build_ns);
-    if (artifact &&
+    if (artifact != NULL &&
         kiln__artifact_keep(context, artifact, stored->is_packed) != KILN_OK)
         kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
     return artifact;
@@ -264,9 +266,9 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
     if (!kiln__stores_load(context, KILN__ENTRY_BINARY))
         return NULL;
     status = kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, key);
-    while (status == KILN_OK && !artifact) {
+    while (status == KILN_OK && artifact == NULL) {
         artifact = take_artifact(context, &stored);
-        if (!artifact)
+        if (artifact == NULL)
             status =
                 kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, key);
     }

@@ -107,7 +107,7 @@ kiln_status kiln__native_recall(kiln_context *context,
     kiln__encoder encoder;
     kiln_status status = KILN_ENOTFOUND;
 
-    if (!driver || has_addresses(artifact) ||
+    if (driver == NULL || has_addresses(artifact) ||
         !kiln__stores_load(context, KILN__ENTRY_NATIVE))
         return KILN_ENOTFOUND;
     if (make_key(&encoder, context, artifact, driver) == KILN_OK) {
@@ -125,7 +125,7 @@ kiln_status kiln__native_recall(kiln_context *context,
 int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
                            const char *driver)
 {
-    return driver && !has_addresses(artifact) &&
+    return driver != NULL && !has_addresses(artifact) &&
            kiln__stores_write(context, KILN__ENTRY_NATIVE);
 }
 
@@ -143,7 +143,7 @@ void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
         kiln__encode_u64(&writer.meta, KILN__META_NATIVE);
         kiln__encode_text(&writer.meta, artifact->target);
         kiln__encode_text(&writer.meta, artifact->kernels[0].method);
-        writer.entry.toolchain = made->tools ? made->tools : "";
+        writer.entry.toolchain = made->tools != NULL ? made->tools : "";
         writer.entry.toolchain_size = strlen(writer.entry.toolchain);
         writer.entry.build_ns = made->build_ns;
         writer.entry.payload = made->bytes.data;

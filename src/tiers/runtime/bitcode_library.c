@@ -48,7 +48,7 @@ kiln_status kiln__libraries_new(kiln_context *context)
     struct kiln__libraries *libraries =
         kiln__allocate(&context->alloc, sizeof *libraries);
 
-    if (!libraries)
+    if (libraries == NULL)
         return KILN_ENOMEM;
     if (kiln__mutex_init(&libraries->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, libraries, sizeof *libraries);
@@ -62,7 +62,7 @@ kiln_status kiln__libraries_new(kiln_context *context)
 
 static void library_free(const kiln_alloc *alloc, struct kiln__library *library)
 {
-    if (library->symbols)
+    if (library->symbols != NULL)
         for (size_t i = 0; i < library->symbol_count; i++)
             kiln__string_free(alloc, library->symbols[i]);
     kiln__deallocate(alloc, library->symbols,
@@ -76,7 +76,7 @@ static void library_free(const kiln_alloc *alloc, struct kiln__library *library)
 
 static void free_list(const kiln_alloc *alloc, struct kiln__library *list)
 {
-    while (list) {
+    while (list != NULL) {
         struct kiln__library *next = list->next;
 
         library_free(alloc, list);
@@ -88,7 +88,7 @@ void kiln__libraries_free(kiln_context *context)
 {
     struct kiln__libraries *libraries = context->libraries;
 
-    if (!libraries)
+    if (libraries == NULL)
         return;
     free_list(&context->alloc, libraries->list);
     free_list(&context->alloc, libraries->opened);
@@ -116,7 +116,7 @@ static int copy_symbols(struct kiln__library *library, const kiln_alloc *alloc,
 {
     library->symbols = kiln__allocate_array(alloc, given->symbol_count,
                                             sizeof *library->symbols);
-    if (!library->symbols)
+    if (library->symbols == NULL)
         return 0;
     library->symbol_count = given->symbol_count;
     for (size_t i = 0; i < given->symbol_count; i++)
@@ -139,7 +139,7 @@ static struct kiln__library *library_new(const kiln_alloc *alloc,
     struct kiln__library *library = kiln__allocate(alloc, sizeof *library);
     kiln_blob bytes = {0};
 
-    if (!library)
+    if (library == NULL)
         return NULL;
     if (kiln__string_copy_optional(&library->name, alloc, given->name) !=
             KILN_OK ||
@@ -148,12 +148,12 @@ static struct kiln__library *library_new(const kiln_alloc *alloc,
         kiln__string_copy_optional(&library->path, alloc, given->path) !=
             KILN_OK ||
         !copy_symbols(library, alloc, given) ||
-        (!given->path && kiln__blob_copy(&bytes, alloc, given->bytes,
-                                         given->byte_size) != KILN_OK)) {
+        (given->path == NULL && kiln__blob_copy(&bytes, alloc, given->bytes,
+                                                given->byte_size) != KILN_OK)) {
         library_free(alloc, library);
         return NULL;
     }
-    if (!given->path)
+    if (given->path == NULL)
         take_bytes(library, bytes);
     return library;
 }
@@ -165,7 +165,7 @@ static kiln_status check(const kiln_runtime_library *given, kiln_error **error)
     for (size_t i = 0; i < given->symbol_count; i++)
         KILN_REQUIRE(given->symbols[i] != NULL && *given->symbols[i] != '\0',
                      error);
-    if ((given->bytes && given->byte_size) == (given->path != NULL))
+    if ((given->bytes != NULL && given->byte_size) == (given->path != NULL))
         return kiln__error_set(error, KILN_EINVAL,
                                "library %s has either bytes or a path",
                                given->name);
@@ -187,7 +187,7 @@ kiln_status kiln_runtime_add_library(kiln_context *context,
         return kiln__error_argument(error, "library");
     KILN_TRY(check(&known, error));
     library = library_new(&context->alloc, &known);
-    if (!library)
+    if (library == NULL)
         return kiln__error_no_memory(error);
     libraries = context->libraries;
     kiln__mutex_lock(&libraries->lock);
@@ -214,14 +214,14 @@ static int serves(const struct kiln__library *library,
                   const kiln_config *config)
 {
     const char *at = config->overlays;
-    const size_t size = library->backend ? strlen(library->backend) : 0;
+    const size_t size = library->backend != NULL ? strlen(library->backend) : 0;
 
-    if (!library->backend)
+    if (library->backend == NULL)
         return 1;
     while (strncmp(at, library->backend, size) != 0 ||
            (at[size] != ',' && at[size] != '\0')) {
         at = strchr(at, ',');
-        if (!at)
+        if (at == NULL)
             return 0;
         at++;
     }
@@ -269,12 +269,12 @@ kiln_status kiln__library_find(kiln__library_use *out, kiln_context *context,
     struct kiln__library *library = context->libraries->list;
     const char *name = NULL;
 
-    for (; library; library = library->next) {
+    for (; library != NULL; library = library->next) {
         name = serves(library, config) ? offered(library, symbol) : NULL;
-        if (name)
+        if (name != NULL)
             break;
     }
-    if (!library)
+    if (library == NULL)
         return kiln__error_set(error, KILN_ENOTFOUND,
                                "no runtime library offers '%s'", symbol);
     KILN_TRY(library_read(library, context, error));
@@ -292,7 +292,7 @@ static struct kiln__library *find_opened(const struct kiln__libraries *all,
 {
     struct kiln__library *at = all->opened;
 
-    while (at && strcmp(at->path, path) != 0)
+    while (at != NULL && strcmp(at->path, path) != 0)
         at = at->next;
     return at;
 }
@@ -305,7 +305,7 @@ static struct kiln__library *keep_opened(struct kiln__libraries *all,
 
     kiln__mutex_lock(&all->lock);
     known = find_opened(all, (*fresh)->path);
-    if (!known) {
+    if (known == NULL) {
         known = *fresh;
         known->next = all->opened;
         all->opened = known;
@@ -327,14 +327,14 @@ kiln_status kiln__library_open(const struct kiln__library **out,
     kiln__mutex_lock(&all->lock);
     known = find_opened(all, path);
     kiln__mutex_unlock(&all->lock);
-    if (!known) {
+    if (known == NULL) {
         fresh = library_new(&context->alloc, &given);
-        if (!fresh)
+        if (fresh == NULL)
             return kiln__error_no_memory(error);
         status = library_read(fresh, context, error);
         if (status == KILN_OK)
             known = keep_opened(all, &fresh);
-        if (fresh)
+        if (fresh != NULL)
             library_free(&context->alloc, fresh);
         if (status != KILN_OK)
             return status;

@@ -34,7 +34,7 @@ static kiln__runtime_entry *entry_new(const kiln_alloc *alloc,
     kiln__runtime_entry *entry =
         kiln__allocate(alloc, sizeof *entry + query->encoded_size);
 
-    if (!entry)
+    if (entry == NULL)
         return NULL;
     entry->is_optional = query->is_optional;
     entry->pins = 1;
@@ -50,7 +50,7 @@ static kiln__runtime_entry *entry_new(const kiln_alloc *alloc,
 /* Frees the bitcode; no build may have it on loan. */
 static void drop_bitcode(kiln_context *context, kiln__runtime_entry *entry)
 {
-    if (!entry->bitcode)
+    if (entry->bitcode == NULL)
         return;
     kiln__count_held(context, KILN_TIER_RUNTIME, -1, -(int64_t)entry->size);
     kiln__deallocate(&context->alloc, entry->bitcode, entry->size);
@@ -91,7 +91,7 @@ static kiln__runtime_entry *find_bitcode(struct kiln__tiers *tiers,
 {
     kiln__runtime_entry *entry = kiln__map_get(&tiers->runtime, query->digest);
 
-    *other = entry && !is_for(entry, query);
+    *other = entry != NULL && !is_for(entry, query);
     return *other ? NULL : entry;
 }
 
@@ -102,17 +102,17 @@ static kiln__runtime_outcome take_entry(struct kiln__tiers *tiers,
     int other;
     kiln__runtime_entry *entry = find_bitcode(tiers, query, &other);
 
-    if (entry && entry->state == KILN__RUNTIME_GIVEN_UP)
+    if (entry != NULL && entry->state == KILN__RUNTIME_GIVEN_UP)
         return KILN__RUNTIME_IN_PLACE;
-    if (!entry && query->is_optional && query->work < tiers->given_up)
+    if (entry == NULL && query->is_optional && query->work < tiers->given_up)
         return KILN__RUNTIME_IN_PLACE;
-    if (entry) {
+    if (entry != NULL) {
         entry->pins++;
         *out = entry;
         return KILN__RUNTIME_FOUND;
     }
     entry = entry_new(&tiers->context->alloc, query);
-    if (!entry)
+    if (entry == NULL)
         return KILN__RUNTIME_NO_MEMORY;
     entry->is_listed =
         !other && kiln__map_set(&tiers->runtime, query->digest, entry);
@@ -127,7 +127,7 @@ static int is_being_built(struct kiln__tiers *tiers,
     int other;
     const kiln__runtime_entry *entry = find_bitcode(tiers, query, &other);
 
-    return entry && entry->state == KILN__RUNTIME_BUILDING;
+    return entry != NULL && entry->state == KILN__RUNTIME_BUILDING;
 }
 
 static void wait_for_builder(kiln_context *context,
@@ -325,7 +325,7 @@ static void sweep_entry(kiln_digest key, void *value, void *env)
 
     (void)key;
     if (entry->pins || kiln__digest_is_zero(entry->asker) ||
-        kiln__map_get(s->askers, entry->asker))
+        kiln__map_get(s->askers, entry->asker) != NULL)
         return;
     entry->next = s->dead;
     s->dead = entry;
@@ -333,7 +333,7 @@ static void sweep_entry(kiln_digest key, void *value, void *env)
 
 static void free_dead(struct kiln__tiers *tiers, kiln__runtime_entry *dead)
 {
-    while (dead) {
+    while (dead != NULL) {
         kiln__runtime_entry *next = dead->next;
 
         unlist(tiers, dead);
@@ -346,7 +346,8 @@ static int note_askers(kiln__map *askers, kiln_code *codes)
 {
     int noted = 1;
 
-    for (kiln_code *code = codes; noted && code; code = code->next_all) {
+    for (kiln_code *code = codes; noted && code != NULL;
+         code = code->next_all) {
         if (code->is_runtime)
             noted = kiln__map_set(askers, code->digest, code);
         for (size_t i = 0; noted && i < code->uses.count; i++)

@@ -39,7 +39,7 @@ kiln_status kiln__runtime_keep(kiln_context *context,
     struct kiln__tiers *tiers = context->tiers;
     void *copy = kiln__allocate_copy(&context->alloc, bitcode, size);
 
-    if (!copy)
+    if (copy == NULL)
         return KILN_ENOMEM;
     kiln__mutex_lock(&tiers->lock);
     make_ready(tiers, entry, copy, size, make_ns);
@@ -58,8 +58,9 @@ kiln_status kiln__entry_writer_runtime(kiln__entry_writer *out,
                                        const kiln__runtime_entry *entry)
 {
     const kiln_key key = key_of(entry);
-    const char *toolchain =
-        entry->toolchain ? entry->toolchain : kiln__toolchain_text(context);
+    const char *toolchain = entry->toolchain != NULL
+                                ? entry->toolchain
+                                : kiln__toolchain_text(context);
 
     kiln__entry_writer_init(out, &context->alloc, KILN__ENTRY_RUNTIME);
     out->entry.toolchain = toolchain;
@@ -87,7 +88,7 @@ static int take_stored(kiln_context *context, kiln__runtime_entry *entry,
     kiln__string_free(&context->alloc, entry->toolchain);
     entry->toolchain = kiln__string_copy_n(
         &context->alloc, stored->entry.toolchain, stored->entry.toolchain_size);
-    return entry->toolchain &&
+    return entry->toolchain != NULL &&
            kiln__runtime_keep(context, entry, stored->entry.payload,
                               stored->entry.payload_size,
                               stored->entry.build_ns) == KILN_OK;

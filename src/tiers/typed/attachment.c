@@ -23,7 +23,8 @@ static kiln__attached *find_attached(const kiln_code *code,
 {
     kiln__attached *at = code->attached;
 
-    while (at && (at->config != config || strcmp(at->consumer, consumer)))
+    while (at != NULL &&
+           (at->config != config || strcmp(at->consumer, consumer)))
         at = at->next;
     return at;
 }
@@ -31,7 +32,7 @@ static kiln__attached *find_attached(const kiln_code *code,
 static void attached_free_one(const kiln_alloc *alloc, kiln__attached *attached,
                               int destroy)
 {
-    if (destroy && attached->attachment.destroy)
+    if (destroy && attached->attachment.destroy != NULL)
         attached->attachment.destroy(attached->attachment.value);
     kiln__string_free(alloc, attached->consumer);
     kiln__deallocate(alloc, attached, sizeof *attached);
@@ -39,7 +40,7 @@ static void attached_free_one(const kiln_alloc *alloc, kiln__attached *attached,
 
 void kiln__attached_free(const kiln_alloc *alloc, kiln__attached *attached)
 {
-    while (attached) {
+    while (attached != NULL) {
         kiln__attached *next = attached->next;
 
         attached_free_one(alloc, attached, 1);
@@ -54,12 +55,12 @@ static kiln__attached *attached_new(const kiln_alloc *alloc,
 {
     kiln__attached *made = kiln__allocate(alloc, sizeof *made);
 
-    if (!made)
+    if (made == NULL)
         return NULL;
     made->config = config;
     made->attachment = *attachment;
     made->consumer = kiln__string_copy(alloc, consumer);
-    if (!made->consumer) {
+    if (made->consumer == NULL) {
         kiln__deallocate(alloc, made, sizeof *made);
         return NULL;
     }
@@ -76,7 +77,7 @@ static kiln__attached *attach(const kiln_code *code, kiln__attached *made)
 
     kiln__mutex_lock(&tiers->lock);
     earlier = find_attached(code, made->config, made->consumer);
-    if (!earlier) {
+    if (earlier == NULL) {
         made->order = ++tiers->order;
         made->next = owner->attached;
         owner->attached = made;
@@ -93,19 +94,19 @@ kiln_status kiln_attachment_put(void **out, const kiln_code *code,
     kiln__attached *made;
     kiln__attached *earlier;
 
-    if (!code || !consumer || !attachment ||
+    if (code == NULL || consumer == NULL || attachment == NULL ||
         kiln__options_read(&given, sizeof given, attachment) != KILN_OK)
         return KILN_EINVAL;
     made = attached_new(&code->context->alloc, config, consumer, &given);
-    if (!made)
+    if (made == NULL)
         return KILN_ENOMEM;
     earlier = attach(code, made);
-    if (earlier)
+    if (earlier != NULL)
         attached_free_one(&code->context->alloc, made, 1);
     else
         kiln__attached_save(code, made);
-    if (out)
-        *out = earlier ? earlier->attachment.value : given.value;
+    if (out != NULL)
+        *out = earlier != NULL ? earlier->attachment.value : given.value;
     return KILN_OK;
 }
 
@@ -119,16 +120,16 @@ static kiln_status bring_in(void **out, const kiln_code *code,
 
     KILN_TRY(kiln__attached_recall(&found, &is_packed, code, config, consumer));
     made = attached_new(&code->context->alloc, config, consumer, &found);
-    if (!made) {
-        if (found.destroy)
+    if (made == NULL) {
+        if (found.destroy != NULL)
             found.destroy(found.value);
         return KILN_ENOMEM;
     }
     made->is_packed = is_packed;
     earlier = attach(code, made);
-    if (earlier)
+    if (earlier != NULL)
         attached_free_one(&code->context->alloc, made, 1);
-    *out = earlier ? earlier->attachment.value : found.value;
+    *out = earlier != NULL ? earlier->attachment.value : found.value;
     return KILN_OK;
 }
 
@@ -137,12 +138,12 @@ kiln_status kiln_attachment_get(void **out, const kiln_code *code,
 {
     const kiln__attached *found;
 
-    if (!out || !code || !consumer)
+    if (out == NULL || code == NULL || consumer == NULL)
         return KILN_EINVAL;
     kiln__mutex_lock(&code->context->tiers->lock);
     found = find_attached(code, config, consumer);
     kiln__mutex_unlock(&code->context->tiers->lock);
-    if (!found)
+    if (found == NULL)
         return bring_in(out, code, config, consumer);
     *out = found->attachment.value;
     return KILN_OK;

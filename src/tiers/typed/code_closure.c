@@ -46,7 +46,7 @@ static int add(closure *c, kiln_code *code)
 {
     const kiln_digest key = key_of(c, code);
 
-    return kiln__map_get(&c->seen, key) ||
+    return kiln__map_get(&c->seen, key) != NULL ||
            (kiln__map_set(&c->seen, key, code) &&
             kiln__array_push(c->alloc, &c->list, (const kiln_code *)code));
 }
@@ -78,7 +78,7 @@ static kiln_status close_over(const kiln_code ***out, size_t *count,
     if (good)
         *out =
             kiln__allocate_array(c.alloc, c.list.count, sizeof *c.list.items);
-    good = good && *out;
+    good = good && *out != NULL;
     if (good) {
         memcpy(*out, c.list.items, c.list.count * sizeof *c.list.items);
         *count = c.list.count;
@@ -118,7 +118,7 @@ void kiln__lower_call_end(const kiln__lower_call *lowering)
 
 const kiln_code *kiln__code_as_lowered(const kiln_code *code)
 {
-    for (size_t i = 0; lowered && i < lowered->count; i++)
+    for (size_t i = 0; lowered != NULL && i < lowered->count; i++)
         if (kiln__codes_are_one(lowered->codes[i], code))
             return lowered->codes[i];
     return code;

@@ -143,7 +143,7 @@ static void encode_identity(sealing *s, const kiln_code *member)
         kiln__type_encode(&s->encoder, instance->types[i]);
     kiln__encode_text(&s->encoder, member->name);
     kiln__encode_u64(&s->encoder, member->result != NULL);
-    if (member->result)
+    if (member->result != NULL)
         kiln__type_encode(&s->encoder, member->result);
     encode_callees(s, member, identity_of);
     encode_depends(&s->encoder, member, identity_of);
@@ -188,7 +188,7 @@ kiln_status kiln__code_seal(kiln_code **group, size_t count)
         kiln_code *code = group[i];
 
         code->identity = part_of(whole, i, count);
-        if (code->frontend->ops.lower)
+        if (code->frontend->ops.lower != NULL)
             code->digest =
                 kiln__digest_combine(code->identity, code->instance->owner);
     }

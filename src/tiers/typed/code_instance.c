@@ -20,7 +20,7 @@ kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
 {
     kiln_code *code = kiln__allocate(&context->alloc, sizeof *code);
 
-    if (!code)
+    if (code == NULL)
         return NULL;
     code->context = context;
     code->frontend = instance->function->frontend;
@@ -42,7 +42,7 @@ kiln_status kiln__code_add_site(kiln_code *code, const char *name, int32_t kind)
             strcmp(code->sites.items[i].name, name) == 0)
             return KILN_OK;
     site.name = kiln__string_copy(alloc, name);
-    if (site.name && kiln__array_push(alloc, &code->sites, site))
+    if (site.name != NULL && kiln__array_push(alloc, &code->sites, site))
         return KILN_OK;
     kiln__string_free(alloc, (char *)(uintptr_t)site.name);
     return KILN_ENOMEM;
@@ -137,14 +137,14 @@ const kiln__site_use *kiln__code_sites(const kiln_code *code, size_t *count)
 
 const char *kiln_code_name(const kiln_code *code)
 {
-    return code ? code->name : NULL;
+    return code != NULL ? code->name : NULL;
 }
 
 kiln_signature kiln_code_signature(const kiln_code *code)
 {
     kiln_signature signature = {0};
 
-    if (code) {
+    if (code != NULL) {
         signature.function = code->instance->function;
         signature.types = code->instance->types;
         signature.count = code->instance->count;
@@ -154,7 +154,7 @@ kiln_signature kiln_code_signature(const kiln_code *code)
 
 const kiln_code *kiln_code_callee(const kiln_code *code, size_t index)
 {
-    return code && index < code->callees.count
+    return code != NULL && index < code->callees.count
                ? kiln__code_as_lowered(code->callees.items[index])
                : NULL;
 }
@@ -163,31 +163,31 @@ kiln_digest kiln_code_digest(const kiln_code *code)
 {
     kiln_digest none = {0};
 
-    return code ? code->digest : none;
+    return code != NULL ? code->digest : none;
 }
 
 const void *kiln_code_ir(const kiln_code *code, size_t *size)
 {
-    if (size)
-        *size = code ? code->ir_size : 0;
-    return code ? code->ir : NULL;
+    if (size != NULL)
+        *size = code != NULL ? code->ir_size : 0;
+    return code != NULL ? code->ir : NULL;
 }
 
 const kiln_type *kiln_code_result(const kiln_code *code)
 {
-    return code ? code->result : NULL;
+    return code != NULL ? code->result : NULL;
 }
 
 void kiln_code_worlds(const kiln_code *code, uint64_t *minimum,
                       uint64_t *maximum)
 {
-    if (minimum)
-        *minimum = code ? code->min_world : 0;
-    if (maximum)
-        *maximum = code ? atomic_load(&code->max_world) : 0;
+    if (minimum != NULL)
+        *minimum = code != NULL ? code->min_world : 0;
+    if (maximum != NULL)
+        *maximum = code != NULL ? atomic_load(&code->max_world) : 0;
 }
 
 int32_t kiln_code_is_valid(const kiln_code *code)
 {
-    return code && kiln__code_is_good(code);
+    return code != NULL && kiln__code_is_good(code);
 }

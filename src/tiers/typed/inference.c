@@ -39,14 +39,14 @@
 
 void kiln__inference_rely_on(kiln_inference *from, const kiln_inference *head)
 {
-    for (kiln_inference *at = from; at && at != head; at = at->parent)
+    for (kiln_inference *at = from; at != NULL && at != head; at = at->parent)
         if (head->depth < at->cycle_depth)
             at->cycle_depth = head->depth;
 }
 
 void kiln__inference_forget_since(kiln_inference *inference)
 {
-    for (kiln_inference *at = inference; at; at = at->parent) {
+    for (kiln_inference *at = inference; at != NULL; at = at->parent) {
         kiln__code_list *members = &at->members;
         size_t kept = 0;
 
@@ -67,7 +67,7 @@ static kiln_status name_by_default(kiln_inference *inference)
     kiln__text text;
     kiln_status status;
 
-    if (inference->code->name)
+    if (inference->code->name != NULL)
         return KILN_OK;
     kiln__text_init(&text, &inference->context->alloc);
     kiln__text_format(&text, "%s(", signature->function->name);
@@ -95,7 +95,7 @@ static kiln_status check_report(const kiln_inference *inference,
     const kiln_code *code = inference->code;
     const uint64_t last = atomic_load(&code->max_world);
 
-    if (code->result && code->result->context != inference->context)
+    if (code->result != NULL && code->result->context != inference->context)
         return refuse_report(code, "with a result type of another context",
                              error);
     if (inference->world < code->min_world || inference->world > last)
@@ -194,7 +194,7 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
     if (status == KILN_OK)
         status = end_with_moment(inference);
     /* The time of nested inferences is part of the outermost one's. */
-    if (!inference->parent)
+    if (inference->parent == NULL)
         kiln__stage_ended(inference->context, KILN_STAGE_INFER,
                           inference->code->name, kiln__clock_ns() - start);
     return status;
@@ -219,14 +219,14 @@ static kiln_status park(kiln_inference *inference)
     /* The frames between rely on the head as well: they are provisional,
        too. */
     kiln__inference_rely_on(inference->parent, head);
-    while (inference->held) {
+    while (inference->held != NULL) {
         kiln__flight *flight = inference->held;
 
         inference->held = flight->held_next;
         flight->held_next = head->held;
         head->held = flight;
     }
-    if (inference->flight) {
+    if (inference->flight != NULL) {
         inference->flight->held_next = head->held;
         head->held = inference->flight;
         inference->flight = NULL;
@@ -286,13 +286,13 @@ static void end_flights(kiln_inference *inference, kiln_status status)
 {
     struct kiln__tiers *tiers = inference->context->tiers;
 
-    if (inference->flight) {
+    if (inference->flight != NULL) {
         inference->flight->held_next = inference->held;
         inference->held = inference->flight;
         inference->flight = NULL;
     }
     kiln__mutex_lock(&tiers->lock);
-    while (inference->held) {
+    while (inference->held != NULL) {
         kiln__flight *flight = inference->held;
         kiln__instance *instance = (kiln__instance *)(uintptr_t)flight->subject;
 
@@ -362,7 +362,7 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
 
     inference->code = kiln__code_new(inference->context, inference->instance,
                                      inference->config, inference->world);
-    if (!inference->code)
+    if (inference->code == NULL)
         return kiln__error_no_memory(error);
     inference->code->sequence = inference->sequence;
     status = load_instance(inference, out);
@@ -382,15 +382,16 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
 static void begin_inference(kiln_inference *inference, kiln__call_chain *chain)
 {
     const kiln_inference *around =
-        chain->inference ? chain->inference : chain->suspended;
+        chain->inference != NULL ? chain->inference : chain->suspended;
 
     inference->chain = chain;
     inference->parent = chain->inference;
     inference->around = around;
     inference->sequence = ++chain->inferred;
     inference->recursions = chain->recursions;
-    inference->level = around ? around->level + 1 : 0;
-    inference->depth = chain->inference ? chain->inference->depth + 1 : 0;
+    inference->level = around != NULL ? around->level + 1 : 0;
+    inference->depth =
+        chain->inference != NULL ? chain->inference->depth + 1 : 0;
     inference->cycle_depth = inference->depth;
 }
 
@@ -403,7 +404,7 @@ static kiln_status find_or_infer(kiln_inference *inference, kiln_code **out,
     if (request->for_job)
         *out =
             kiln__code_recall(inference->context, inference->instance, request);
-    return *out ? KILN_OK : infer(inference, out, error);
+    return *out != NULL ? KILN_OK : infer(inference, out, error);
 }
 
 kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *chain,
@@ -428,11 +429,11 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *chain,
     *out = NULL;
     status = find_or_infer(&inference, out, request, &fault);
     if (status != KILN_OK) {
-        if (!fault && inference.refusal) {
+        if (fault == NULL && inference.refusal != NULL) {
             fault = inference.refusal;
             inference.refusal = NULL;
         }
-        if (!fault)
+        if (fault == NULL)
             kiln__error_set(&fault, status, "%s: %s",
                             inference.signature.function->name,
                             kiln_status_text(status));
@@ -445,11 +446,11 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *chain,
                                    without */
         fault = NULL;
     }
-    if (inference.code)
+    if (inference.code != NULL)
         kiln__code_free(inference.code);
     kiln_error_free(inference.refusal);
     kiln__array_dispose(&context->alloc, &inference.members);
-    if (error && fault)
+    if (error != NULL && fault != NULL)
         *error = fault;
     else
         kiln_error_free(fault);

@@ -38,7 +38,7 @@ kiln_status kiln_inference_set_name(kiln_inference *inference, const char *name)
 
     KILN_REQUIRE(name != NULL, NULL);
     copy = kiln__string_copy(alloc, name);
-    if (!copy)
+    if (copy == NULL)
         return KILN_ENOMEM;
     kiln__string_free(alloc, inference->code->name);
     inference->code->name = copy;
@@ -66,7 +66,7 @@ kiln_status kiln_inference_set_ir(kiln_inference *inference, const void *bytes,
 
     KILN_REQUIRE(bytes != NULL || size == 0, NULL);
     copy = size ? kiln__allocate_copy(alloc, bytes, size) : NULL;
-    if (size && !copy)
+    if (size && copy == NULL)
         return KILN_ENOMEM;
     kiln__deallocate(alloc, code->ir, code->ir_size);
     code->ir = copy;
@@ -140,7 +140,7 @@ kiln_status kiln_inference_add_query(kiln_inference *inference,
     if (query_is_known(code, query))
         return KILN_OK;
     data = kiln__allocate_copy(alloc, query->data, query->size);
-    if (!data)
+    if (data == NULL)
         return KILN_ENOMEM;
     copy.data = data;
     if (!kiln__array_push(alloc, &code->queries, copy)) {
@@ -170,7 +170,7 @@ static kiln_status add_callee(kiln_inference *inference, kiln_code *callee,
     if (at == code->callees.count &&
         !kiln__array_push(&inference->context->alloc, &code->callees, callee))
         return KILN_ENOMEM;
-    if (index)
+    if (index != NULL)
         *index = (uint32_t)at;
     return KILN_OK;
 }
@@ -182,8 +182,8 @@ static kiln_inference *find_running(kiln_inference *inference,
 {
     kiln_inference *at = inference;
 
-    while (at && (at->instance != instance ||
-                  (at->is_loading && !inference->is_loading)))
+    while (at != NULL && (at->instance != instance ||
+                          (at->is_loading && !inference->is_loading)))
         at = at->parent;
     return at;
 }
@@ -206,10 +206,10 @@ static kiln_status find_member(kiln_code **out, kiln_inference *inference,
     kiln_inference *at = inference;
 
     *out = NULL;
-    while (at && ((at->is_loading && !inference->is_loading) ||
-                  !member_of(at, instance)))
+    while (at != NULL && ((at->is_loading && !inference->is_loading) ||
+                          member_of(at, instance) == NULL))
         at = at->parent;
-    if (!at)
+    if (at == NULL)
         return KILN_OK;
     if (inference->is_loading && !at->is_loading)
         return KILN_ENOTFOUND;
@@ -265,10 +265,10 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     KILN_TRY(kiln__request_check(inference->context, callee, inference->config,
                                  error));
     instance = callee_instance(inference, callee);
-    if (!instance)
+    if (instance == NULL)
         return kiln__error_no_memory(error);
     running = find_running(inference, instance);
-    if (running) {
+    if (running != NULL) {
         /* Loaded code may rely on loaded code only. */
         if (inference->is_loading && !running->is_loading)
             return KILN_ENOTFOUND;
@@ -280,7 +280,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     }
     KILN_TRY(find_member(&member, inference, instance));
     code = member;
-    if (!code)
+    if (code == NULL)
         KILN_TRY(get_callee(&code, inference, callee, error));
     /* nor on inferred code that relies on something further up */
     if (inference->is_loading && !code->published && !code->is_stored)

@@ -27,7 +27,7 @@
 
 static void end_kernels(const kiln_code *code)
 {
-    for (kiln_kernel *kernel = code->kernels; kernel;
+    for (kiln_kernel *kernel = code->kernels; kernel != NULL;
          kernel = kernel->next_of_code) {
         __atomic_store_n(&kernel->head.valid, 0, __ATOMIC_RELEASE);
         if (kernel->job->kernel == kernel)
@@ -47,7 +47,7 @@ static void clip_one(struct kiln__tiers *tiers, kiln_code **stack,
         return;
     end_kernels(code);
     kiln__instance_note_end(code->instance, code);
-    if (was_good && list)
+    if (was_good && list != NULL)
         (void)kiln__array_push(&tiers->context->alloc, list, code);
     code->work_next = *stack;
     *stack = code;
@@ -62,7 +62,7 @@ void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
     kiln_code *stack = NULL;
 
     clip_one(tiers, &stack, code, &last, list);
-    while (stack) {
+    while (stack != NULL) {
         const kiln_code *at = stack;
 
         stack = at->work_next;
@@ -111,12 +111,12 @@ static kiln_status note_change(struct kiln__tiers *tiers,
 
     kiln__mutex_lock(&tiers->lock);
     found = kiln__subject_get(tiers, frontend, subject);
-    if (found && found->changed < world)
+    if (found != NULL && found->changed < world)
         found->changed = world;
-    if (!found && frontend->unnoted < world)
+    if (found == NULL && frontend->unnoted < world)
         frontend->unnoted = world;
     kiln__mutex_unlock(&tiers->lock);
-    return found ? KILN_OK : KILN_ENOMEM;
+    return found != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
 static int has_ended_elsewhere(const kiln_code *code)
@@ -183,12 +183,12 @@ static kiln_status askers_of(struct kiln__tiers *tiers,
     out->count = 0;
     kiln__mutex_lock(&tiers->lock);
     found = kiln__subject_find(tiers, frontend, subject);
-    if (found) {
+    if (found != NULL) {
         set_ended_aside(tiers, found, world);
         status = add_askers(alloc, &found->codes, world, out);
     }
     /* Changes of newer worlds may have been reported before this one. */
-    if (found && status == KILN_OK && found->last_ended >= world)
+    if (found != NULL && status == KILN_OK && found->last_ended >= world)
         status = add_askers(alloc, &found->ended, world, out);
     kiln__mutex_unlock(&tiers->lock);
     return status;
@@ -220,7 +220,7 @@ static void end_everything(struct kiln__tiers *tiers,
                            kiln__code_list *invalidated)
 {
     kiln__mutex_lock(&tiers->lock);
-    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+    for (kiln_code *code = tiers->codes; code != NULL; code = code->next_all)
         if (code->frontend == frontend)
             kiln__code_clip(tiers, code, frontend, world - 1, invalidated);
     kiln__mutex_unlock(&tiers->lock);
@@ -264,7 +264,7 @@ kiln_status kiln__world_changed(const kiln__world_change *c,
         change_subject(context->tiers, subject, c->world, &askers,
                        &invalidated);
     }
-    if (c->invalidated)
+    if (c->invalidated != NULL)
         c->invalidated(c->env);
     kiln__invalidated_report(context, &invalidated, report);
     kiln__call_scope_leave(&scope);
@@ -311,7 +311,7 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
     kiln__call_scope scope;
     kiln_status status;
 
-    if (!frontend || (count && !subjects))
+    if (frontend == NULL || (count && subjects == NULL))
         return KILN_EINVAL;
     (void)kiln__call_scope_enter(&scope, frontend->context);
     status = tell_change(frontend, world, subjects, count, report);
@@ -325,7 +325,7 @@ kiln_status kiln_invalidate(const kiln_code *code, uint64_t maximum)
     kiln_context *context;
     kiln__call_scope scope;
 
-    if (!code)
+    if (code == NULL)
         return KILN_EINVAL;
     context = code->context;
     kiln__call_scope_enter(&scope, context);
@@ -345,7 +345,7 @@ static void tell_event(const kiln_context *context, const kiln_code *code)
                         .kind = KILN_EVENT_INVALIDATE,
                         .name = code->name};
 
-    if (context->host.event)
+    if (context->host.event != NULL)
         context->host.event(context->host_env, &event);
 }
 
@@ -356,14 +356,14 @@ static void report_names(const kiln__code_list *list,
     char **names =
         kiln__allocate_array(&kiln__malloc, old + list->count, sizeof *names);
 
-    if (!names)
+    if (names == NULL)
         return;
     if (old)
         memcpy(names, report->invalidated, old * sizeof *names);
     for (size_t i = 0; i < list->count; i++) {
         names[report->invalidated_count] =
             kiln__string_copy(&kiln__malloc, list->items[i]->name);
-        if (names[report->invalidated_count])
+        if (names[report->invalidated_count] != NULL)
             report->invalidated_count++;
     }
     kiln__deallocate(&kiln__malloc, report->invalidated, old * sizeof *names);
@@ -379,13 +379,13 @@ void kiln__invalidated_report(kiln_context *context,
     kiln__count_invalidated(context, list->count);
     for (size_t i = 0; i < list->count; i++)
         tell_event(context, list->items[i]);
-    if (report)
+    if (report != NULL)
         report_names(list, report);
 }
 
 void kiln_change_report_dispose(kiln_change_report *report)
 {
-    if (!report)
+    if (report == NULL)
         return;
     for (size_t i = 0; i < report->invalidated_count; i++)
         kiln__string_free(&kiln__malloc, report->invalidated[i]);

@@ -52,14 +52,14 @@ static kiln__instance *instance_new(const kiln_alloc *alloc,
     kiln__instance *instance = kiln__allocate(alloc, sizeof *instance);
     size_t bytes = signature->count * sizeof *instance->types;
 
-    if (!instance)
+    if (instance == NULL)
         return NULL;
     instance->function = signature->function;
     instance->count = signature->count;
     instance->owner = owner;
     if (bytes) {
         instance->types = kiln__allocate_copy(alloc, signature->types, bytes);
-        if (!instance->types) {
+        if (instance->types == NULL) {
             kiln__deallocate(alloc, instance, sizeof *instance);
             return NULL;
         }
@@ -77,15 +77,15 @@ kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
 
     read_addresses(&key, signature, owner);
     first = kiln__map_get_words(&tiers->instances, key.words, key.count);
-    for (kiln__instance *at = first; at; at = at->alias)
+    for (kiln__instance *at = first; at != NULL; at = at->alias)
         if (is_same(at, signature, owner))
             return at;
     if (!create)
         return NULL;
     made = instance_new(alloc, signature, owner);
-    if (!made)
+    if (made == NULL)
         return NULL;
-    if (first) {
+    if (first != NULL) {
         made->alias = first->alias;
         first->alias = made;
     } else if (!kiln__map_set(&tiers->instances,
@@ -124,8 +124,8 @@ static kiln_code **find_for(kiln_code **list, const kiln__worlds *worlds,
     kiln_code **record = NULL;
     kiln_frontend *of_record = NULL;
 
-    for (kiln_code **link = list; *link; link = &(*link)->next) {
-        if (((*link)->is_record && (record || !or_record)) ||
+    for (kiln_code **link = list; *link != NULL; link = &(*link)->next) {
+        if (((*link)->is_record && (record != NULL || !or_record)) ||
             !kiln__code_is_for(*link, worlds, untaken))
             continue;
         if (!(*link)->is_record)
@@ -144,10 +144,10 @@ kiln_code *kiln__instance_code(kiln__instance *instance,
     kiln_code **link = find_for(&instance->codes, worlds, or_record, untaken);
     kiln_code *code;
 
-    if (link || !may_have_ended(instance, worlds))
-        return link ? *link : NULL;
+    if (link != NULL || !may_have_ended(instance, worlds))
+        return link != NULL ? *link : NULL;
     link = find_for(&instance->ended, worlds, or_record, untaken);
-    if (!link)
+    if (link == NULL)
         return NULL;
     code = *link;
     *link = code->next;
@@ -220,7 +220,7 @@ void kiln__instance_note_end(kiln__instance *instance, kiln_code *code)
 
 static void sweep(kiln_code **link)
 {
-    while (*link) {
+    while (*link != NULL) {
         if (!(*link)->kept)
             *link = (*link)->next;
         else
@@ -232,7 +232,7 @@ void kiln__instance_sweep(kiln__instance *instance)
 {
     sweep(&instance->codes);
     sweep(&instance->ended);
-    if (instance->ended)
+    if (instance->ended != NULL)
         return;
     instance->last_worlds.count = 0;
     instance->is_vague = 0;

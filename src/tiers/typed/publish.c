@@ -37,10 +37,10 @@ kiln__subject *kiln__subject_get(struct kiln__tiers *tiers,
     kiln_digest key = subject_key(frontend, subject);
     kiln__subject *found = kiln__map_get(&tiers->subjects, key);
 
-    if (found)
+    if (found != NULL)
         return found;
     found = kiln__allocate(alloc, sizeof *found);
-    if (!found)
+    if (found == NULL)
         return NULL;
     if (!kiln__map_set(&tiers->subjects, key, found)) {
         kiln__deallocate(alloc, found, sizeof *found);
@@ -82,8 +82,9 @@ static int link_code(struct kiln__tiers *tiers, kiln_code *code)
         kiln__subject *subject = kiln__subject_get(
             tiers, code->frontend, code->queries.items[i].subject);
 
-        if (!subject || (!list_ends_with(&subject->codes, code) &&
-                         !kiln__array_push(alloc, &subject->codes, code)))
+        if (subject == NULL ||
+            (!list_ends_with(&subject->codes, code) &&
+             !kiln__array_push(alloc, &subject->codes, code)))
             return 0;
     }
     return link_edges(alloc, &code->callees, code) &&
@@ -96,7 +97,7 @@ static void unlink_code(struct kiln__tiers *tiers, const kiln_code *code)
         kiln__subject *subject = kiln__subject_find(
             tiers, code->frontend, code->queries.items[i].subject);
 
-        if (subject)
+        if (subject != NULL)
             kiln__code_list_remove(&subject->codes, code); /* it is not in
                                                               `ended` yet */
     }
@@ -128,7 +129,7 @@ static int was_overtaken(struct kiln__tiers *tiers, const kiln_code *code)
         const kiln__subject *subject = kiln__subject_find(
             tiers, code->frontend, code->queries.items[i].subject);
 
-        if (subject && subject->changed > code->inferred_world)
+        if (subject != NULL && subject->changed > code->inferred_world)
             return 1;
     }
     return 0;
@@ -235,7 +236,7 @@ static kiln_code *find_earlier(const kiln_code *own, const kiln__worlds *worlds)
     kiln_code *code =
         kiln__instance_code(own->instance, worlds, own->is_record, &untaken);
 
-    return untaken ? NULL : code;
+    return untaken != NULL ? NULL : code;
 }
 
 kiln_status kiln__codes_publish(kiln_context *context,
@@ -255,12 +256,12 @@ kiln_status kiln__codes_publish(kiln_context *context,
        The result of a cycle is replaced as a whole, because its members are
        published together. */
     earlier = find_earlier(own, worlds);
-    if (!earlier)
+    if (earlier == NULL)
         status = put(tiers, group, count);
     kiln__mutex_unlock(&tiers->lock);
     if (status != KILN_OK)
         return status;
-    if (earlier) {
+    if (earlier != NULL) {
         for (size_t i = 0; i < count; i++)
             kiln__code_free(group[i]);
         *out = earlier;

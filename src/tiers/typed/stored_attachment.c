@@ -38,7 +38,7 @@ static const kiln__consumer *find_consumer(struct kiln__tiers *tiers,
 
     kiln__mutex_lock(&tiers->lock);
     at = tiers->consumers;
-    while (at && strcmp(at->name, name) != 0)
+    while (at != NULL && strcmp(at->name, name) != 0)
         at = at->next;
     kiln__mutex_unlock(&tiers->lock);
     return at;
@@ -59,14 +59,14 @@ static kiln_status add_consumer(struct kiln__tiers *tiers,
 
     kiln__mutex_lock(&tiers->lock);
     at = tiers->consumers;
-    while (at && strcmp(at->name, consumer->name) != 0)
+    while (at != NULL && strcmp(at->name, consumer->name) != 0)
         at = at->next;
-    if (!at) {
+    if (at == NULL) {
         consumer->next = tiers->consumers;
         tiers->consumers = consumer;
     }
     kiln__mutex_unlock(&tiers->lock);
-    return at ? KILN_EINVAL : KILN_OK;
+    return at != NULL ? KILN_EINVAL : KILN_OK;
 }
 
 kiln_status kiln_attachment_consumer_add(kiln_context *context,
@@ -83,10 +83,10 @@ kiln_status kiln_attachment_consumer_add(kiln_context *context,
         return kiln__error_argument(error, "consumer");
     KILN_REQUIRE(ops.name != NULL && ops.load != NULL, error);
     consumer = kiln__allocate(&context->alloc, sizeof *consumer);
-    if (!consumer)
+    if (consumer == NULL)
         return kiln__error_no_memory(error);
     consumer->name = kiln__string_copy(&context->alloc, ops.name);
-    if (!consumer->name) {
+    if (consumer->name == NULL) {
         free_consumer(&context->alloc, consumer);
         return kiln__error_no_memory(error);
     }
@@ -102,7 +102,7 @@ kiln_status kiln_attachment_consumer_add(kiln_context *context,
 
 void kiln__consumers_free(struct kiln__tiers *tiers)
 {
-    while (tiers->consumers) {
+    while (tiers->consumers != NULL) {
         kiln__consumer *next = tiers->consumers->next;
 
         free_consumer(&tiers->context->alloc, tiers->consumers);
@@ -114,7 +114,7 @@ void kiln__consumers_free(struct kiln__tiers *tiers)
 
 static int travels(const kiln__attached *attached)
 {
-    return attached->attachment.save &&
+    return attached->attachment.save != NULL &&
            attached->attachment.relocation == KILN_RELOCATION_PORTABLE;
 }
 
@@ -130,7 +130,7 @@ kiln_status kiln__attached_give(
     if (!travels(attached) ||
         attachment->save(attachment->value, &bytes) != KILN_OK)
         return KILN_OK;
-    if (!bytes.data && bytes.size) {
+    if (bytes.data == NULL && bytes.size) {
         kiln_blob_release(&bytes);
         return KILN_OK;
     }
@@ -217,7 +217,7 @@ kiln_status kiln__attached_recall(kiln_attachment *out, int *is_packed,
     kiln_status status;
     kiln__encoder key;
 
-    if (!consumer || !kiln__stores_load(context, KILN__ENTRY_ATTACHED))
+    if (consumer == NULL || !kiln__stores_load(context, KILN__ENTRY_ATTACHED))
         return KILN_ENOTFOUND;
     kiln__encoder_init(&key, &context->alloc);
     status = kiln__key_attached(&key, context, code->identity, name, config);

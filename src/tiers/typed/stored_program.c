@@ -49,7 +49,7 @@ static kiln_status make_key(kiln__encoder *out, const kiln_signature *signature,
     const kiln_frontend *frontend = signature->function->frontend;
     kiln_digest program = {0};
 
-    if (!frontend->ops.program)
+    if (frontend->ops.program == NULL)
         return KILN_ENOTFOUND;
     KILN_TRY(frontend->ops.program(frontend->self, signature, config, world,
                                    &program));
@@ -70,7 +70,7 @@ typedef struct gathering {
 /* True when the key was not seen before. */
 static int is_new(gathering *g, kiln_digest key)
 {
-    if (kiln__map_get(&g->seen, key))
+    if (kiln__map_get(&g->seen, key) != NULL)
         return 0;
     g->failed |= !kiln__map_set(&g->seen, key, g);
     g->count++;
@@ -201,8 +201,8 @@ static int read_queries(kiln_code *code, kiln__reader *reader, int *is_unsure)
         if (inner.failed)
             return 0;
         copy = kiln__allocate_copy(alloc, query.data, query.size);
-        *is_unsure |= !copy;
-        if (!copy)
+        *is_unsure |= copy == NULL;
+        if (copy == NULL)
             return 0;
         query.data = copy;
         if (!kiln__array_push(alloc, &code->queries, query)) {
@@ -245,9 +245,10 @@ static int read_uses(kiln_code *code, kiln__reader *reader, int *is_unsure)
         const kiln__span_of_bytes text = kiln__read_text(&inner);
         const kiln_digest digest = kiln__read_digest(&inner);
         const char *symbol =
-            text.data ? kiln__arena_string(&arena, text.data, text.size) : NULL;
+            text.data != NULL ? kiln__arena_string(&arena, text.data, text.size)
+                              : NULL;
 
-        good = !inner.failed && symbol &&
+        good = !inner.failed && symbol != NULL &&
                read_use(code, symbol, digest, is_unsure);
     }
     *is_unsure |= arena.failed;
@@ -267,12 +268,12 @@ static int read_record(kiln_code *code, const kiln__entry *entry,
     code->digest = kiln__read_digest(&reader);
     code->root = kiln__read_digest(&reader);
     name = kiln__read_text(&reader);
-    if (reader.failed || !name.data)
+    if (reader.failed || name.data == NULL)
         return 0;
     code->name =
         kiln__string_copy_n(&code->context->alloc, name.data, name.size);
-    *is_unsure = !code->name;
-    return code->name && read_queries(code, &reader, is_unsure) &&
+    *is_unsure = code->name == NULL;
+    return code->name != NULL && read_queries(code, &reader, is_unsure) &&
            !reader.failed && read_uses(code, &reader, is_unsure) &&
            kiln__reader_is_done(&reader);
 }
@@ -287,7 +288,7 @@ static kiln_code *make_record(kiln_context *context, kiln__instance *instance,
     kiln_code *published = NULL;
     int is_unsure = 0;
 
-    if (!code)
+    if (code == NULL)
         return NULL;
     code->is_record = 1;
     code->is_stored = 1;
@@ -321,9 +322,9 @@ kiln_code *kiln__code_recall(kiln_context *context, kiln__instance *instance,
         kiln_status status =
             kiln__stores_get(&stored, context, KILN__ENTRY_PROGRAM, &wanted);
 
-        while (status == KILN_OK && !record) {
+        while (status == KILN_OK && record == NULL) {
             record = make_record(context, instance, request, &stored);
-            if (!record)
+            if (record == NULL)
                 status = kiln__stores_next(&stored, context,
                                            KILN__ENTRY_PROGRAM, &wanted);
         }

@@ -88,8 +88,8 @@ static void encode_type(kiln__encoder *out, const kiln_type *type)
 {
     const kiln_digest none = {0};
 
-    kiln__encode_text(out, type ? type->text : NULL);
-    kiln__encode_digest(out, type ? type->id : none);
+    kiln__encode_text(out, type != NULL ? type->text : NULL);
+    kiln__encode_digest(out, type != NULL ? type->id : none);
 }
 
 static void encode_edges(kiln__encoder *out, const kiln__code_list *edges)
@@ -126,7 +126,7 @@ static void encode_meta(kiln__encoder *out, const kiln_code *code)
 static int can_be_found(const kiln__code_list *edges)
 {
     for (size_t i = 0; i < edges->count; i++)
-        if (!edges->items[i]->frontend->ops.function)
+        if (edges->items[i]->frontend->ops.function == NULL)
             return 0;
     return 1;
 }
@@ -148,7 +148,7 @@ static kiln_status make_key(kiln__encoder *out, const kiln_frontend *frontend,
     const kiln_digest none = {0};
 
     return kiln__key_instance(out, signature, config,
-                              frontend->ops.root ? root : none);
+                              frontend->ops.root != NULL ? root : none);
 }
 
 kiln_status kiln__entry_writer_code(kiln__entry_writer *out,
@@ -214,8 +214,9 @@ static const char *read_text(loading *l)
 {
     const kiln__span_of_bytes text = kiln__read_text(&l->reader);
 
-    return text.data ? kiln__arena_string(&l->arena, text.data, text.size)
-                     : NULL;
+    return text.data != NULL
+               ? kiln__arena_string(&l->arena, text.data, text.size)
+               : NULL;
 }
 
 /* The type as `frontend` reads the text; NULL: as the kernel language's
@@ -228,13 +229,14 @@ static const kiln_type *type_of(loading *l, kiln_frontend *frontend,
     uint64_t world;
     kiln_status status;
 
-    if (!frontend || !frontend->ops.type)
+    if (frontend == NULL || frontend->ops.type == NULL)
         status = kiln_type_parse(&type, inference->context, NULL, text, NULL);
     else
         status = kiln__worlds_take(&world, inference->worlds, frontend, NULL);
-    if (status == KILN_OK && frontend && frontend->ops.type)
+    if (status == KILN_OK && frontend != NULL && frontend->ops.type != NULL)
         status = frontend->ops.type(frontend->self, text, world, &type);
-    if (!went_well(l, status) || (type && type->context != inference->context))
+    if (!went_well(l, status) ||
+        (type != NULL && type->context != inference->context))
         return NULL;
     return type;
 }
@@ -259,9 +261,10 @@ static written_type read_type(loading *l)
 static int is_as_written(loading *l, const written_type *written,
                          const kiln_type *type)
 {
-    const int is_same = written->text
-                            ? type && kiln__digest_equal(type->id, written->id)
-                            : !type;
+    const int is_same =
+        written->text != NULL
+            ? type != NULL && kiln__digest_equal(type->id, written->id)
+            : type == NULL;
 
     l->is_stale |= !is_same;
     return is_same;
@@ -275,13 +278,13 @@ static const kiln_type *load_type(loading *l, kiln_frontend *asked)
     const written_type written = read_type(l);
     const kiln_type *type = NULL;
 
-    if (l->reader.failed || !written.text)
+    if (l->reader.failed || written.text == NULL)
         return NULL;
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         if (i > 0 && readers[i] == readers[i - 1])
             continue;
         type = type_of(l, readers[i], written.text);
-        if (type && kiln__digest_equal(type->id, written.id))
+        if (type != NULL && kiln__digest_equal(type->id, written.id))
             return type;
     }
     l->is_stale = 1;
@@ -301,7 +304,7 @@ static int load_head(loading *l)
     name = read_text(l);
     code->result = load_type(l, code->frontend);
     code->is_runtime = kiln__read_u64(&l->reader) == 1;
-    return !l->reader.failed && !l->is_stale && name &&
+    return !l->reader.failed && !l->is_stale && name != NULL &&
            went_well(l, kiln_inference_set_name(l->inference, name));
 }
 
@@ -329,7 +332,7 @@ static int load_use(loading *l)
     const kiln_digest digest = kiln__read_digest(&l->reader);
     const kiln_code *code = l->inference->code;
 
-    if (l->reader.failed || !symbol)
+    if (l->reader.failed || symbol == NULL)
         return 0;
     l->is_stale =
         !went_well(l, kiln_inference_use_runtime(l->inference, symbol, NULL)) ||
@@ -344,7 +347,7 @@ static int load_site(loading *l)
     const char *name = read_text(l);
     const uint64_t kind = kiln__read_u64(&l->reader);
 
-    return !l->reader.failed && name && kind <= INT32_MAX &&
+    return !l->reader.failed && name != NULL && kind <= INT32_MAX &&
            went_well(l, kiln_inference_use_site(l->inference, name,
                                                 (int32_t)kind, NULL));
 }
@@ -364,13 +367,13 @@ static int find_function(loading *l, kiln_signature *out, const char *frontend,
     const kiln_frontend *of =
         kiln__frontend_find(l->inference->context, frontend);
 
-    if (!of || !of->ops.function) {
+    if (of == NULL || of->ops.function == NULL) {
         l->is_unsure = 1;
         return 0;
     }
     l->is_stale =
         !went_well(l, of->ops.function(of->self, name, &out->function)) ||
-        !out->function || out->function->frontend != of;
+        out->function == NULL || out->function->frontend != of;
     return !l->is_stale;
 }
 
@@ -382,7 +385,7 @@ static int read_signature(loading *l, kiln_signature *out)
     const kiln_type **types =
         kiln__arena_allocate_array(&l->arena, count + 1, sizeof *types);
 
-    if (l->reader.failed || !frontend || !name || !types ||
+    if (l->reader.failed || frontend == NULL || name == NULL || types == NULL ||
         count > KILN_ARGUMENTS_MAX)
         return 0;
     *out = (kiln_signature){.types = types, .count = count};
@@ -390,7 +393,7 @@ static int read_signature(loading *l, kiln_signature *out)
         return 0;
     for (size_t i = 0; i < count && !l->reader.failed; i++) {
         types[i] = load_type(l, out->function->frontend);
-        l->reader.failed |= !types[i] && !l->is_stale;
+        l->reader.failed |= types[i] == NULL && !l->is_stale;
     }
     return !l->reader.failed && !l->is_stale;
 }
@@ -426,7 +429,7 @@ static int load_callee(loading *l)
         return 0;
     status = kiln_inference_callee(l->inference, &edge.signature, &callee, NULL,
                                    &head, NULL);
-    if (status == KILN_ERECURSION && head)
+    if (status == KILN_ERECURSION && head != NULL)
         return is_as_written(l, &edge.result, head->code->result);
     return is_edge_as_written(l, &edge, status, callee);
 }
@@ -435,7 +438,7 @@ static int load_callee(loading *l)
 static int is_under_way(const kiln_inference *inference,
                         const kiln__instance *instance)
 {
-    while (inference && inference->instance != instance)
+    while (inference != NULL && inference->instance != instance)
         inference = inference->around;
     return inference != NULL;
 }
@@ -476,7 +479,7 @@ static int load_dependency(loading *l)
     instance =
         kiln__instance_get(tiers, &edge.signature, inference->config->owner, 0);
     kiln__mutex_unlock(&tiers->lock);
-    if (instance && is_under_way(inference, instance)) {
+    if (instance != NULL && is_under_way(inference, instance)) {
         l->is_unsure = 1;
         return 0;
     }
@@ -559,7 +562,8 @@ static int is_loading_around(const kiln_inference *inference)
 {
     const kiln_inference *at = inference->around;
 
-    while (at && !(at->is_loading && at->instance == inference->instance))
+    while (at != NULL &&
+           !(at->is_loading && at->instance == inference->instance))
         at = at->around;
     return at != NULL;
 }
@@ -576,7 +580,7 @@ static int find_root(kiln_inference *inference)
 {
     const kiln_frontend *frontend = inference->code->frontend;
 
-    if (!frontend->ops.root)
+    if (frontend->ops.root == NULL)
         return 1;
     return frontend->ops.root(frontend->self, &inference->signature,
                               inference->config, inference->world,

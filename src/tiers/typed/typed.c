@@ -59,24 +59,24 @@ static lookup look_up(struct kiln__tiers *tiers, kiln__call_chain *chain,
                                                   request->config->owner, 1);
 
     out->instance = instance;
-    if (!instance)
+    if (instance == NULL)
         return NO_MEMORY;
     out->code = kiln__instance_code(instance, request->worlds, request->for_job,
                                     &out->untaken);
-    if (out->code && out->untaken)
+    if (out->code != NULL && out->untaken != NULL)
         return TAKE;
-    if (out->code) {
+    if (out->code != NULL) {
         out->code->is_root |= request->for_job != 0;
         return FOUND;
     }
     if (kiln__instance_fails(instance, request->worlds, &out->untaken)) {
-        if (out->untaken)
+        if (out->untaken != NULL)
             return TAKE;
         out->status = instance->failed_status;
         out->error = kiln__error_retain(instance->failed_error);
         return FAILED;
     }
-    if (instance->flights) {
+    if (instance->flights != NULL) {
         if (request->never_wait || instance->flights->owner == chain)
             return PRIVATE;
         out->flight = instance->flights;
@@ -84,7 +84,7 @@ static lookup look_up(struct kiln__tiers *tiers, kiln__call_chain *chain,
         return WAIT;
     }
     out->flight = kiln__flight_new(tiers, chain, instance);
-    if (!out->flight)
+    if (out->flight == NULL)
         return NO_MEMORY;
     instance->flights = out->flight;
     return CLAIMED;
@@ -146,7 +146,7 @@ static kiln_status answer(const kiln_code **out, kiln_context *context,
     kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_FAILED);
     if (outcome == NO_MEMORY)
         return kiln__error_no_memory(error);
-    if (error)
+    if (error != NULL)
         *error = found->error;
     else
         kiln_error_free(found->error);
@@ -266,11 +266,11 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *chain,
         if (status == KILN_OK)
             return KILN_OK;
         lack.status = status;
-        if (chain->suspended)
+        if (chain->suspended != NULL)
             kiln__inference_goes_without(chain->suspended, &lack);
         if (!request->worlds->is_torn || attempt == ATTEMPTS_MAX) {
             kiln__worlds_end(request->worlds);
-            if (error)
+            if (error != NULL)
                 *error = fault;
             else
                 kiln_error_free(fault);
@@ -291,7 +291,7 @@ kiln_status kiln__typed_around(const kiln_code **out, kiln__call_chain *chain,
 
     lack.status =
         kiln__typed_get(out, request->config->context, chain, request, error);
-    if (lack.status != KILN_OK && chain->suspended)
+    if (lack.status != KILN_OK && chain->suspended != NULL)
         kiln__inference_goes_without(chain->suspended, &lack);
     return lack.status;
 }
@@ -309,7 +309,7 @@ const kiln_code *kiln__typed_find(kiln_context *context,
 
     kiln__mutex_lock(&tiers->lock);
     instance = kiln__instance_get(tiers, signature, config->owner, 0);
-    if (instance)
+    if (instance != NULL)
         code = kiln__instance_code(instance, &worlds, 0, &untaken);
     kiln__mutex_unlock(&tiers->lock);
     return code;

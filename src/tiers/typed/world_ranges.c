@@ -43,7 +43,7 @@ kiln_status kiln__code_range(const kiln_code *code,
         return KILN_OK;
     }
     other = find_range(&code->others, frontend);
-    if (!other)
+    if (other == NULL)
         return KILN_ENOTFOUND;
     *minimum = other->minimum;
     *maximum = atomic_load(&other->maximum);
@@ -98,7 +98,7 @@ kiln_status kiln__ranges_narrow(const kiln_alloc *alloc,
 {
     kiln__world_range *range = find_range(list, frontend);
 
-    if (!range) {
+    if (range == NULL) {
         if (!kiln__array_reserve(alloc, list, 1))
             return KILN_ENOMEM;
         range = &list->items[list->count++];
@@ -137,5 +137,5 @@ int kiln__code_end(kiln_code *code, const kiln_frontend *frontend,
     if (frontend == code->frontend)
         return lower(&code->max_world, maximum);
     other = find_range(&code->others, frontend);
-    return other && lower(&other->maximum, maximum);
+    return other != NULL && lower(&other->maximum, maximum);
 }
