@@ -36,6 +36,7 @@ static int32_t run_loop(const char *text, uint8_t level, int is_stopped,
         kiln__host_stop_now(&stop, KILN__HOST_CANCELED);
     failed = run_image(&o, &l, arguments);
     kiln__host_stop_end(&stop);
+    free(o.bytes);
     return failed;
 }
 
@@ -444,6 +445,7 @@ static void a_loop_of_vectors_does_not_poll_in_each_iteration(void **state)
     assert_non_null(end);
     assert_true(poll == NULL || poll > end);
     assert_non_null(strstr(o.bytes, "load atomic i32"));
+    free(o.bytes);
 }
 
 int main(void)
