@@ -22,6 +22,8 @@ kiln_add_script_test(public_functions_are_documented LABELS docs
 kiln_add_script_test(layers_keep_apart LABELS style
     COMMAND ${scripts}/layers.sh ${PROJECT_SOURCE_DIR}
         ${PROJECT_BINARY_DIR})
+kiln_add_script_test(includes_are_plain LABELS style
+    COMMAND ${scripts}/includes.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(code_is_formatted LABELS style
     COMMAND ${scripts}/format.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(skips_say_why LABELS style

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Holds src/layers.txt: layers.sh SOURCE-FOLDER BUILD-FOLDER
+# Holds src/layers.txt: layers.sh SOURCE-FOLDER [BUILD-FOLDER]
 # Each include and each symbol that an object leaves to others is of a folder
 # that the file's own may use, the table has no circle, and no files of two
 # folders call each other in a ring. LLVM, uthash and xxHash are where they
-# belong. Inference does not see the program's tables.
+# belong. Inference does not see the program's tables. An include has one of two
+# forms (includes.awk). Without a build folder only includes are checked.
 set -eu
+scripts=$(cd "$(dirname "$0")" && pwd)
 source=$1
-build=$2
+build=${2-}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$source"
@@ -15,40 +17,49 @@ found=0
 # ---- who uses whom: "FILE FILE REASON" ----
 
 find src -name '*.[ch]' -o -name '*.cc' | sort >"$folder/files"
-# shellcheck disable=SC2046
+find src include -type f >"$folder/all"
+if grep -E '^src/' "$folder/all" | grep -vE '\.(c|h|cc|kiln|md|txt)$'; then
+    echo "above: files that are not checked for includes"
+    found=1
+fi
+xargs awk -f "$scripts/includes.awk" "$folder/all" <"$folder/files" \
+    >"$folder/includes"
+sed -n 's/ refused / must not include this: /p' "$folder/includes" \
+    >"$folder/refused"
+if test -s "$folder/refused"; then
+    cat "$folder/refused"
+    found=1
+fi
 awk '
     FNR == NR { is_ours[$1] = 1; next }
-    FNR == 1 { beside = FILENAME; sub(/[^\/]*$/, "", beside) }
-    /^[ \t]*#[ \t]*include[ \t]*"/ {
-        split($0, part, "\"")
-        name = "src/" part[2]
-        if (!(name in is_ours))
-            name = beside part[2]
-        if (name in is_ours)
-            print FILENAME, name, "includes"
-    }' "$folder/files" $(cat "$folder/files") >"$folder/uses"
+    $2 == "quoted" && ("src/" $3) in is_ours {
+        print $1, "src/" $3, "includes"
+    }' "$folder/files" "$folder/includes" >"$folder/uses"
 
 # "FILE SYMBOL DEFINES|NEEDS", of the objects of both libraries and the worker.
-find "$build" -path '*kiln-*.dir/src/*' -name '*.o' | grep -E \
-    '/kiln-(objects|common-objects|codegen-objects|codegen-worker)\.dir/' |
-    xargs nm -A | sed 's|^[^ ]*\.dir/\(src/[^ ]*\)\.o:|\1 |' | awk '
-        FNR == NR { is_ours[$1] = 1; next }
-        !($1 in is_ours) || $NF !~ /^_?kiln/ { next }
-        NF == 4 && $3 ~ /[TDBRVW]/ { print $1, $4, "defines" }
-        NF == 3 && $2 == "U" { print $1, $3, "needs" }' "$folder/files" - |
-    sort -u >"$folder/symbols"
-awk '
-    $3 == "defines" { at[$2] = $1; next }
-    { needs[++count] = $1 " " $2 }
-    END {
-        for (i = 1; i <= count; i++) {
-            split(needs[i], part, " ")
-            if (part[2] in at && at[part[2]] != part[1])
-                print part[1], at[part[2]], part[2]
-        }
-    }' "$folder/symbols" >"$folder/calls"
-test -s "$folder/calls" || { echo "no objects in $build"; exit 1; }
-cat "$folder/calls" >>"$folder/uses"
+: >"$folder/calls"
+if test -n "$build"; then
+    find "$build" -path '*kiln-*.dir/src/*' -name '*.o' | grep -E \
+        '/kiln-(objects|common-objects|codegen-objects|codegen-worker)\.dir/' |
+        xargs nm -A | sed 's|^[^ ]*\.dir/\(src/[^ ]*\)\.o:|\1 |' | awk '
+            FNR == NR { is_ours[$1] = 1; next }
+            !($1 in is_ours) || $NF !~ /^_?kiln/ { next }
+            NF == 4 && $3 ~ /[TDBRVW]/ { print $1, $4, "defines" }
+            NF == 3 && $2 == "U" { print $1, $3, "needs" }' "$folder/files" - |
+        sort -u >"$folder/symbols"
+    awk '
+        $3 == "defines" { at[$2] = $1; next }
+        { needs[++count] = $1 " " $2 }
+        END {
+            for (i = 1; i <= count; i++) {
+                split(needs[i], part, " ")
+                if (part[2] in at && at[part[2]] != part[1])
+                    print part[1], at[part[2]], part[2]
+            }
+        }' "$folder/symbols" >"$folder/calls"
+    test -s "$folder/calls" || { echo "no objects in $build"; exit 1; }
+    cat "$folder/calls" >>"$folder/uses"
+fi
 
 # ---- the table ----
 
@@ -133,24 +144,26 @@ awk '
 
 # ---- others' headers ----
 
-# forbid PATTERN ALLOWED-FILES-REGEX
+# forbid NAMES-REGEX ALLOWED-FILES-REGEX
 forbid()
 {
-    for file in $(grep -rlE "#[ ]*include[ ]*[<\"]$1" src | grep -vE "$2"); do
-        echo "$file must not include $1"
-        found=1
-    done
+    awk -v names="^$1" -v allowed="$2" '
+        $3 ~ names && $1 !~ allowed {
+            print $1 " must not include " $3
+            bad = 1
+        }
+        END { exit bad }' "$folder/includes" || found=1
 }
-forbid 'uthash' '^src/base/data/map\.c$'
-forbid 'xxh' '^src/base/data/sum\.c$'
-forbid '(llvm|llvm-c|lld)/' '^src/(base/digest/blake3\.h|codegen/|backends/[a-z]*/codegen/)'
+forbid '([^ ]*/)?uthash' '^src/base/data/map[.]c$'
+forbid '([^ ]*/)?xxh' '^src/base/data/sum[.]c$'
+forbid '(llvm|llvm-c|lld)/' '^src/(base/digest/blake3[.]h|codegen/|backends/[a-z]*/codegen/)'
 # Inference reads the program through facts.h, where each reading is a question
 # that is recorded; behind these the tables are open.
-for table in program_tables.h definitions.h lazy_text.h; do
-    for file in $(grep -l "include \"frontend/program/$table\"" \
-        src/frontend/infer/*.[ch]); do
-        echo "$file must not include $table"
-        found=1
-    done
-done
+awk '
+    $1 ~ /^src\/frontend\/infer\// &&
+    $3 ~ /^frontend\/program\/(program_tables|definitions|lazy_text)[.]h$/ {
+        print $1 " must not include " $3
+        bad = 1
+    }
+    END { exit bad }' "$folder/includes" || found=1
 exit $found
