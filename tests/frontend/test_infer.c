@@ -4,6 +4,7 @@
 #include "support/program.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -469,6 +470,56 @@ static void rounding_is_to_nearest_even(void **state)
     assert_float_equal(kiln__float_round(KILN_TYPE_F32, 0.1), 0x1.99999ap-4, 0);
 }
 
+/* Returns the value as a sum of bits of the kind's significand, rounded to
+   nearest, ties to even, by arithmetic on integers alone. */
+static double nearest(int32_t kind, kiln__wide value)
+{
+    const kiln__wide size = value < 0 ? -value : value;
+    const double past = ldexp(1, kiln__float_bias(kind) + 1);
+    kiln__wide unit = 1, kept, rest;
+    double rounded;
+
+    while (size / unit >> kiln__scalar_of(kind)->significand != 0)
+        unit *= 2;
+    kept = size / unit;
+    rest = size % unit;
+    if (rest > unit - rest || (rest == unit - rest && kept % 2 != 0))
+        kept++;
+    rounded = (double)kept * (double)unit;
+    rounded = rounded >= past ? HUGE_VAL : rounded;
+    return value < 0 ? -rounded : rounded;
+}
+
+static void assert_rounded_once(int32_t kind, kiln__wide value)
+{
+    const kiln__constant from = {.integer = value};
+    kiln__constant out;
+
+    assert_true(kiln__fold_convert(&out, &from, kind, 1));
+    assert_true(out.is_float);
+    assert_true(out.real >= nearest(kind, value));
+    assert_true(out.real <= nearest(kind, value));
+}
+
+/* Integers on both sides of each tie, which are up to 126 bits long. */
+static void integers_are_rounded_once(void **state)
+{
+    (void)state;
+
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        for (int top = 0; kiln__kind_is_float(kind) && top < 126; top++)
+            for (int bit = 0; bit < top; bit++)
+                for (int near = -1; near <= 1; near++) {
+                    const kiln__wide value =
+                        ((kiln__wide)1 << top) + ((kiln__wide)1 << bit) + near;
+
+                    assert_rounded_once(kind, value);
+                    assert_rounded_once(kind, -value);
+                    assert_rounded_once(kind,
+                                        value + ((kiln__wide)1 << bit) * 2);
+                }
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)
 
@@ -495,6 +546,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(folding_is_exact),
         cmocka_unit_test(rounding_is_to_nearest_even),
+        cmocka_unit_test(integers_are_rounded_once),
     };
 
     return cmocka_run_group_tests_name("infer", tests, NULL, NULL);

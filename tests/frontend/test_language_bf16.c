@@ -441,7 +441,12 @@ static void constants_are_rounded(void **state)
                               pi,
                               (float)value_of(nearest((long double)pi + 1)),
                               pi,
-                              pi};
+                              pi,
+                              0x1.02p62f,
+                              -0x1.02p62f,
+                              0x1.02p62f,
+                              0x1.000002p62f,
+                              0x1.000002p62f};
 
     for (size_t i = 0; i < 16; i++)
         out[i] = 0;

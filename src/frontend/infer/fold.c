@@ -269,18 +269,41 @@ int kiln__fold_integral(double value, kiln__wide *out)
     return 1;
 }
 
+__extension__ typedef unsigned __int128 magnitude;
+
+#define F64_SIGNIFICAND 53
+
+/* Rounds to the nearest value of the kind. A double may not hold the integer,
+   and to round to a double first would be to round twice. So all bits that do
+   not fit are kept as one: the lowest bit is set if any of them is. All floats
+   but f64 have at least two bits fewer than a double, so that bit decides the
+   ties of the only rounding. */
+static double round_integer(int32_t kind, kiln__wide value)
+{
+    magnitude size = value < 0 ? -(magnitude)value : (magnitude)value;
+    double rounded;
+    int cut = 0;
+
+    if (kind == KILN_TYPE_F64)
+        return (double)value;
+    for (; size >> F64_SIGNIFICAND != 0; cut++)
+        size = size >> 1 | (size & 1);
+    rounded = kiln__float_round(kind, ldexp((double)size, cut));
+    return value < 0 ? -rounded : rounded;
+}
+
 static int convert_to_float(kiln__constant *out, const kiln__constant *from,
                             int32_t kind, int is_explicit)
 {
-    const double value = wide_to_real(from);
-    const double rounded = kiln__float_round(kind, value);
+    const double rounded = from->is_float ? kiln__float_round(kind, from->real)
+                                          : round_integer(kind, from->integer);
     kiln__wide back;
 
     set_real(out, rounded);
     if (is_explicit)
         return 1;
     if (from->is_float)
-        return isfinite(rounded) || !isfinite(value);
+        return isfinite(rounded) || !isfinite(from->real);
     return kiln__fold_integral(rounded, &back) && back == from->integer;
 }
 
