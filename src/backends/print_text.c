@@ -8,13 +8,15 @@
 
 #include "backends/report_text.h"
 #include "base/data/float_bits.h"
+#include "base/system/float_mode.h"
 
 /*
  * A record becomes one piece of text and one call of the host's callback, so
  * records of several threads never mix. Floats are written with the fewest
  * digits that read back as the same value. The result does not depend on the
  * process's locale: C's functions use it, but only the digits of their output
- * are taken.
+ * are taken. Nor does it depend on the way in which the host rounds, which C's
+ * functions also follow.
  */
 
 #define DIGITS_MAX 17 /* enough for every f64; 9 for every f32 */
@@ -105,6 +107,7 @@ static void add_float(kiln__text *text, uint64_t bits, int is_f32)
 {
     double value = kiln__f64_from_bits(bits);
     decimal number;
+    fenv_t mode;
 
     if (isnan(value)) {
         kiln__text_add(text, "nan");
@@ -117,7 +120,9 @@ static void add_float(kiln__text *text, uint64_t bits, int is_f32)
         kiln__text_add(text, "inf");
         return;
     }
+    kiln__float_begin(&mode);
     shortest(&number, value, is_f32);
+    kiln__float_end(&mode);
     if (number.point >= POINT_MIN && number.point <= POINT_MAX)
         add_fixed(text, &number);
     else

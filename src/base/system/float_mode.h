@@ -14,7 +14,8 @@
  * results. Afterwards the mode is as it was before, including the flags.
  */
 
-/* Used around code that reads and folds numbers, or that starts threads. */
+/* Used around code that reads, folds and writes numbers, or that starts
+   threads. */
 static inline void kiln__float_begin(fenv_t *before)
 {
     (void)fegetenv(before);
@@ -26,9 +27,11 @@ static inline void kiln__float_end(const fenv_t *before)
     (void)fesetenv(before);
 }
 
-/* Used around kernels: the same, for the one register that kernels use. Writing
-   it takes longer than reading it, and is seldom needed: most hosts have not
-   changed the mode, and have the flags set that a kernel would raise. */
+/* Used around kernels: the same, for the one register that kernels use. C's
+   functions may use others: in glibc, those that read and write decimals ask
+   the x87 unit how to round. Writing the register takes longer than reading it,
+   and is seldom needed: most hosts have not changed the mode, and have the
+   flags set that a kernel would raise. */
 #if defined(__x86_64__)
 
 typedef uint32_t kiln__float_mode;
