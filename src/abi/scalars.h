@@ -16,8 +16,8 @@
  * alone. docs/extending.md says how a kind is added.
  *
  *   category     Bool, signed or unsigned integer, or float
- *   bits         the width of a value; its size and its alignment in memory are
- *                the same number of whole bytes
+ *   bits         the width of a value, at most 64; its size and its alignment
+ *                in memory are the same number of whole bytes
  *   significand  for a float: the bits of its significand, with the bit that is
  *                not stored
  *   exponent     for a float: the bits of its exponent
@@ -81,6 +81,12 @@ _Static_assert((0 KILN__SCALAR_MAP(KILN__ONE) KILN__NO_SCALAR_MAP(KILN__ONE)) ==
 _Static_assert((0 KILN_TYPE_KIND_MAP(KILN__ONE)) == KILN_TYPE_KIND_COUNT,
                "the kinds have no gap, and the last has the highest number");
 #undef KILN__ONE
+
+#define KILN__FITS(name, category, bits, ...) &&(bits) <= 64
+_Static_assert(1 KILN__SCALAR_MAP(KILN__FITS),
+               "a scalar has at most 64 bits: constants, loops and immediates "
+               "are computed in a uint64_t");
+#undef KILN__FITS
 
 /* Returns the kind's line. For a kind that is no scalar, all members are 0. */
 static inline const kiln__scalar *kiln__scalar_of(int32_t kind)

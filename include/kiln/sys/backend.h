@@ -11,9 +11,10 @@ KILN_BEGIN_DECLS
  * A backend has two halves. The driver half, described here, is in libkiln: it
  * describes targets, opens the vendor's driver at run time and never needs
  * LLVM. The generating half, in libkiln-codegen, turns a module into a payload
- * and never needs a device. The generating half cannot be added from outside: a
- * backend that is added here runs artifacts only if the code generator has a
- * backend of its name.
+ * and never needs a device. The generating half cannot be added from outside:
+ * kernels are compiled for a backend that is added here only if libkiln-codegen
+ * generates code for its name. The library of this version does so for "host",
+ * "cuda", "rocm" and "spirv", and libkiln has a driver half for each of them.
  *
  * Functions are called from any thread, and without a lock of Kiln's held. The
  * exception is unload(), which a collection calls under a lock: it must not
@@ -47,9 +48,8 @@ typedef struct kiln_launch_request {
     uint32_t argument_bytes;   /* size of the packed block without hidden
                                   arguments */
     void *heap; /* address on the device of the heap, for a kernel that
-                   allocates; the host backend passes it on. Since 0.2. */
-    uint32_t time_limit_ms; /* 0: no limit; else cancel() is not NULL. Since
-                               0.2. */
+                   allocates; the host backend passes it on */
+    uint32_t time_limit_ms; /* 0: no limit; else cancel() is not NULL */
 } kiln_launch_request;
 
 typedef struct kiln_backend_ops {
@@ -108,7 +108,7 @@ typedef struct kiln_backend_ops {
 
     /** Frees the backend, after its devices. Called when the context ends. */
     void (*free)(void *self);
-    /* The functions above are required, since 0.1. */
+    /* The functions above are required. */
 
     /** Optional. Fills `function` and the values of the hidden arguments of
         a launch on the queue, except the third one, the heap's address,
@@ -154,14 +154,13 @@ typedef struct kiln_backend_ops {
         handlers with `error` NULL. Without it launches have no time limit, and
         kiln_queue_cancel() is KILN_EUNSUPPORTED. */
     kiln_status (*cancel)(void *self, void *queue, kiln_error **error);
-    /* The functions above exist since 0.2. */
 } kiln_backend_ops;
 
 /**
  * Adds a backend's driver half. On success the context owns `self`. `ops` is
  * copied, its texts are not. KILN_EINVAL for a table that lacks a required
- * function, for a name with a colon, and for a second backend of one name. A
- * name that Kiln knows, but that this build lacks, may be added.
+ * function, for a name with a colon, and for a second backend of one name. So
+ * the name must be one for which libkiln has no driver half.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_add_backend(kiln_context *context, const kiln_backend_ops *ops,

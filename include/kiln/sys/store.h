@@ -43,7 +43,10 @@ typedef struct kiln_store_ops {
     /* The functions above are required, since 0.1. */
 
     /** Optional. Drops the entry of `key`; another writer may store it again at
-        any time. */
+        any time. Kiln calls it for an entry that is damaged or outdated, before
+        it puts the new one. Without it the old entry stays, since the first
+        writer wins: a process that finds the result in no other store compiles
+        it again. */
     kiln_status (*remove)(void *self, const kiln_key *key, kiln_error **error);
     /** Optional. Stores how many entries and bytes the store holds. */
     kiln_status (*stat)(void *self, uint64_t *entries, uint64_t *bytes);
