@@ -318,7 +318,7 @@ static uint64_t integer(unsigned i)
             in[i] = (T)(i % 3 == 0 ? 0 - integer(i) : integer(i)); \
         in[0] = (T)(UINT64_C(1) << (8 * sizeof(T) - 1)); \
         in[1] = (T)UINT64_MAX; \
-        in[2] = (T)(in[0] - 1); \
+        in[2] = (T)((UINT64_C(1) << (8 * sizeof(T) - 1)) - 1); \
         assert_ok( \
             run(*state, "rounded", types, data, 2, INTEGERS, &test_error)); \
         for (unsigned i = 0; i < INTEGERS; i++) \
