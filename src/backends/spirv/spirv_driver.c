@@ -120,13 +120,15 @@ static void find_devices(spirv_backend *backend)
 static uint32_t count_devices(void *self, const char **reason)
 {
     spirv_backend *backend = self;
+    uint32_t count;
 
     kiln__mutex_lock(&backend->lock);
     if (!backend->is_known)
         find_devices(backend);
+    count = backend->count;
     kiln__mutex_unlock(&backend->lock);
-    *reason = backend->count == 0 ? backend->reason : NULL;
-    return backend->count;
+    *reason = count == 0 ? backend->reason : NULL;
+    return count;
 }
 
 /* Called after fork(), when there is no other thread. */
