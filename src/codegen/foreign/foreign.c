@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/neutral.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -118,6 +119,8 @@ static kiln_status check_entry(kiln__codegen_job *job, LLVMValueRef entry)
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "entry '%s' has not C's calling convention",
                               job->request->entry);
+    if (kiln__neutral_is(entry))
+        return KILN_OK;
     KILN_TRY(check_type(job, entry));
     return check_attributes(job, entry);
 }
@@ -141,9 +144,7 @@ static int may_fail(LLVMValueRef function)
     return 0;
 }
 
-/* True when the function calls itself directly: it cannot be inlined
-   everywhere. The inliner notices indirect recursion. */
-static int calls_itself(LLVMValueRef function)
+int kiln__foreign_calls_itself(LLVMValueRef function)
 {
     LLVMUseRef use;
 
@@ -177,7 +178,7 @@ static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     LLVMSetValueName2(entry, name, strlen(name));
     LLVMSetLinkage(entry, LLVMInternalLinkage);
-    if (!calls_itself(entry)) {
+    if (!kiln__foreign_calls_itself(entry)) {
         const unsigned kind = LLVMGetEnumAttributeKindForName(
             always_inline, sizeof always_inline - 1);
 
@@ -190,6 +191,14 @@ static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
     job->item_function = entry;
     job->can_fail = may_fail(entry);
     return KILN_OK;
+}
+
+/* A neutral module is verified again, so that a mistake of the passes that
+   adapted it is an error and not wrong code. */
+static kiln_status adapt(kiln__codegen_job *job, LLVMValueRef *entry)
+{
+    KILN_TRY(kiln__neutral_adapt(job, entry));
+    return verify(job);
 }
 
 kiln_status kiln__foreign_lower(kiln__codegen_job *job)
@@ -205,6 +214,8 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     entry = LLVMGetNamedFunction(job->module, job->request->entry);
     KILN_TRY(check_entry(job, entry));
     KILN_TRY(kiln__foreign_trim(job, entry));
+    if (kiln__neutral_is(entry))
+        KILN_TRY(adapt(job, &entry));
     KILN_TRY(kiln__foreign_check(job, entry));
     KILN_TRY(kiln__foreign_sites(job));
     KILN_TRY(kiln__foreign_bind(job));

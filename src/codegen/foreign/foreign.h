@@ -8,6 +8,9 @@
 /* ---- foreign.c ---- */
 /* As kiln__lower(), for the module of the request. */
 kiln_status kiln__foreign_lower(kiln__codegen_job *job);
+/* True when the function calls itself directly: it cannot be inlined
+   everywhere. The inliner notices indirect recursion. */
+int kiln__foreign_calls_itself(LLVMValueRef function);
 
 /* ---- foreign_trim.c ---- */
 /* Removes what means nothing to a kernel, above all dead code, and makes

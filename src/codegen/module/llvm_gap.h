@@ -84,6 +84,16 @@ const char *kiln__llvm_linker_constant(LLVMValueRef value);
 const char *kiln__llvm_scope_name(LLVMContextRef context, unsigned number,
                                   char *name, size_t capacity);
 
+/* ---- llvm_gap_neutral.cc: functions with one more parameter ---- */
+/* Returns a function that takes a parameter of the type and then those of the
+   other one. It has the other's name, attributes and body; the other one is
+   left as a declaration, and its calls with it. */
+LLVMValueRef kiln__llvm_prepend_parameter(LLVMValueRef function,
+                                          LLVMTypeRef type);
+/* Replaces the call by one of `callee` that passes `argument` first. */
+void kiln__llvm_prepend_argument(LLVMValueRef call, LLVMValueRef callee,
+                                 LLVMValueRef argument);
+
 /* ---- llvm_gap_size.cc: what large functions cost ---- */
 /* Returns the instructions of the largest function, counted with all that is
    always inlined into it. */

@@ -1,0 +1,25 @@
+/* neutral.c - turns a neutral module into the bound form. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/foreign/neutral.h"
+#include "base/error.h"
+
+/*
+ * The order of the passes. Each one leaves a module that LLVM's verifier
+ * accepts.
+ */
+
+int kiln__neutral_is(LLVMValueRef entry)
+{
+    const LLVMTypeRef type = LLVMGlobalGetValueType(entry);
+
+    return LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMVoidTypeKind;
+}
+
+kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
+{
+    LLVMValueRef inner = *entry;
+
+    KILN_TRY(kiln__neutral_check_entry(job, inner));
+    KILN_TRY(kiln__neutral_pass_item(job, &inner));
+    return kiln__neutral_bind_entry(job, inner, entry);
+}

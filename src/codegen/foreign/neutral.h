@@ -1,0 +1,39 @@
+/* neutral.h - modules that are written once for all targets. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_FOREIGN_NEUTRAL_H
+#define KILN_CODEGEN_FOREIGN_NEUTRAL_H
+
+#include "codegen/module/codegen_job.h"
+
+/*
+ * A *neutral* module has the entry `void @entry(<arguments>)`. It names no
+ * target, and its functions take no item: they ask for ids from any depth. The
+ * passes below turn it into the *bound* form, `i32 @entry(ptr %item,
+ * <arguments>)`, in which functions that need the item take it as their first
+ * parameter. docs/llvm-ir.md describes both forms.
+ */
+
+/* ---- neutral.c ---- */
+/* True for the entry of a neutral module. */
+int kiln__neutral_is(LLVMValueRef entry);
+/* Turns the module into the bound form, after it was trimmed. `*entry` is
+   replaced by the bound entry. */
+kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry);
+
+/* ---- neutral_entry.c ---- */
+/* Refuses an entry whose parameters do not fit the job's. */
+kiln_status kiln__neutral_check_entry(kiln__codegen_job *job,
+                                      LLVMValueRef entry);
+/* Adds the bound entry around `inner`, which takes the item and then the
+   neutral arguments. It returns nothing, or an i1 that is true after it
+   raised. */
+kiln_status kiln__neutral_bind_entry(kiln__codegen_job *job, LLVMValueRef inner,
+                                     LLVMValueRef *bound);
+
+/* ---- neutral_item.c ---- */
+/* Passes the item to `*entry` and to all functions that reach a device
+   function. `*entry` is replaced by the function that takes it. */
+kiln_status kiln__neutral_pass_item(kiln__codegen_job *job,
+                                    LLVMValueRef *entry);
+
+#endif /* KILN_CODEGEN_FOREIGN_NEUTRAL_H */
