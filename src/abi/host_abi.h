@@ -47,6 +47,17 @@
 struct kiln__host_item;
 struct kiln__host_print_part;
 
+/* A word that several threads use; generated code reads it as a plain one. The
+   files in C++ that include this header leave launches alone, and C++ 17 has no
+   `_Atomic`. */
+#ifdef __cplusplus
+typedef uint32_t kiln__host_word;
+#else
+typedef _Atomic uint32_t kiln__host_word;
+_Static_assert(sizeof(kiln__host_word) == sizeof(uint32_t),
+               "an atomic word has no lock beside it");
+#endif
+
 struct kiln__host_launch_state {
     uint64_t grid[3];   /* items */
     uint64_t block[3];  /* items of a full group */
@@ -60,15 +71,15 @@ struct kiln__host_launch_state {
     /* Takes a print record: `count` parts. */
     void (*print)(struct kiln__host_launch_state *launch,
                   const struct kiln__host_print_part *parts, uint64_t count);
-    uint32_t failed; /* set by raise */
-    void *heap;      /* as in heap_abi.h; for a kernel that allocates */
+    kiln__host_word failed; /* set by raise */
+    void *heap;             /* as in heap_abi.h; for a kernel that allocates */
     /* Called after raise(), in code of debug level FULL, for each call on the
        path to the exception, innermost first, with a site without kind and
        message. */
     void (*frame)(struct kiln__host_launch_state *launch, const void *site);
     /* Not 0: the launch is to stop. Code reads it before each group, and in
        loops that may take long; an entry that sees it returns 1. */
-    const uint32_t *stop;
+    const kiln__host_word *stop;
 };
 
 /*

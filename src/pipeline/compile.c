@@ -1,6 +1,7 @@
 /* compile.c - the path from a signature to a loaded kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/compile.h"
+#include "abi/shared_words.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "context/counters.h"
@@ -466,7 +467,7 @@ kiln_status kiln_call_site_compile(const kiln_kernel **out,
     if (kernel == NULL) {
         KILN_TRY(
             kiln_compile(&kernel, context, signature, config, options, error));
-        __atomic_store_n(&site->kernel, kernel, __ATOMIC_RELEASE);
+        kiln__call_site_publish(site, kernel);
     }
     *out = kernel;
     return KILN_OK;

@@ -165,7 +165,7 @@ typedef struct launch {
     unsigned raised;
 } launch;
 
-REQUEST_UNUSED static const uint32_t goes_on = 0, stops = 1;
+REQUEST_UNUSED static const kiln__host_word goes_on = 0, stops = 1;
 
 REQUEST_UNUSED static void on_raise(struct kiln__host_launch_state *head,
                                     const struct kiln__host_item *item,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/shared_words.h"
 #include "backends/report_text.h"
 #include "base/data/float_bits.h"
 #include "base/error.h"
@@ -34,7 +35,7 @@ int kiln__device_state_has_exception(const void *state)
 {
     const struct kiln__device_state *from = state;
 
-    return __atomic_load_n(&from->phase, __ATOMIC_ACQUIRE) == KILN__PHASE_READY;
+    return kiln__device_phase_get(from) == KILN__PHASE_READY;
 }
 
 /* ---- exceptions ---- */
@@ -253,7 +254,7 @@ kiln_status kiln__device_state_peek(void *state, kiln__loaded_kernels *kernels,
         return KILN_OK;
     memcpy(&seen, state, sizeof seen);
     from->frame_count = 0;
-    __atomic_store_n(&from->phase, KILN__PHASE_NONE, __ATOMIC_RELEASE);
+    kiln__device_phase_set(from, KILN__PHASE_NONE);
     fill_record(record, kernels, &seen);
     return KILN_EEXCEPTION;
 }

@@ -3,6 +3,8 @@
 #ifndef KILN_BACKENDS_HOST_HOST_BACKEND_H
 #define KILN_BACKENDS_HOST_HOST_BACKEND_H
 
+#include <stdatomic.h>
+
 #include "abi/host_abi.h"
 #include "backends/report_text.h"
 #include "base/digest/processor.h"
@@ -99,8 +101,8 @@ void *kiln__host_block_bytes(kiln__host_block *block);
 
 /* Member of a queue; all zero at first. */
 typedef struct kiln__host_stop {
-    uint32_t reason; /* read by generated code */
-    uint32_t is_running;
+    kiln__host_word reason; /* read by generated code */
+    _Atomic uint32_t is_running;
 } kiln__host_stop;
 
 /* Called at the beginning and the end of a launch. */

@@ -114,7 +114,7 @@ static void take_exception(struct kiln__host_launch_state *launch,
     read_site(&from, bytes);
     fill_record(run, item, &from, value0, value1);
     run->raiser = pthread_self();
-    __atomic_store_n(&launch->failed, 1, __ATOMIC_RELEASE);
+    atomic_store_explicit(&launch->failed, 1, memory_order_release);
     kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
 }
 
@@ -127,7 +127,7 @@ static void take_frame(struct kiln__host_launch_state *launch,
     host_launch *run = (host_launch *)(void *)launch;
     site from;
 
-    if (__atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE) == 0 ||
+    if (atomic_load_explicit(&launch->failed, memory_order_acquire) == 0 ||
         !pthread_equal(run->raiser, pthread_self()))
         return;
     read_site(&from, bytes);
@@ -199,7 +199,7 @@ static void run_here(host_launch *run, uint64_t first, uint64_t last)
     kiln__host_block *block = NULL;
     void *memory = NULL;
 
-    if (__atomic_load_n(run->launch.stop, __ATOMIC_RELAXED) != 0) {
+    if (atomic_load_explicit(run->launch.stop, memory_order_relaxed) != 0) {
         atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
         return;
     }
@@ -388,7 +388,7 @@ static void begin_launch(host_launch *run, kiln_context *context,
 {
     run->launch.raise = take_exception;
     run->launch.print = take_print;
-    run->launch.failed = 0;
+    atomic_init(&run->launch.failed, 0);
     run->launch.heap =
         request->heap != NULL ? clear_heap(request->heap) : &no_heap;
     run->launch.frame = take_frame;
@@ -410,7 +410,7 @@ static void begin_launch(host_launch *run, kiln_context *context,
 /* Groups were left out, but not because of an exception. */
 static kiln_status tell_left(const host_launch *run, kiln_error **error)
 {
-    switch (__atomic_load_n(run->launch.stop, __ATOMIC_RELAXED)) {
+    switch (atomic_load_explicit(run->launch.stop, memory_order_relaxed)) {
     case KILN__HOST_CANCELED:
         return KILN_ECANCELED;
     case KILN__HOST_TIMED_OUT:
@@ -428,7 +428,7 @@ static kiln_status tell_left(const host_launch *run, kiln_error **error)
 
 static kiln_status outcome(const host_launch *run, kiln_error **error)
 {
-    if (run->launch.failed != 0)
+    if (atomic_load_explicit(&run->launch.failed, memory_order_relaxed) != 0)
         return KILN_EEXCEPTION;
     if (atomic_load_explicit(&run->no_memory, memory_order_relaxed) != 0)
         return kiln__error_no_memory(error);

@@ -28,27 +28,27 @@ typedef struct running {
 
 static _Thread_local running *innermost;
 
-static uint32_t alarm;
+static kiln__host_word alarm;
 
 /* ---- the flag ---- */
 
 static void clear(kiln__host_stop *stop)
 {
-    if (__atomic_exchange_n(&stop->reason, 0, __ATOMIC_SEQ_CST) != 0)
-        __atomic_fetch_sub(&alarm, 1, __ATOMIC_RELAXED);
+    if (atomic_exchange_explicit(&stop->reason, 0, memory_order_seq_cst) != 0)
+        atomic_fetch_sub_explicit(&alarm, 1, memory_order_relaxed);
 }
 
 void kiln__host_stop_begin(kiln__host_stop *stop)
 {
-    if (__atomic_load_n(&stop->reason, __ATOMIC_RELAXED) != 0)
+    if (atomic_load_explicit(&stop->reason, memory_order_relaxed) != 0)
         clear(stop);
-    __atomic_store_n(&stop->is_running, 1, __ATOMIC_RELEASE);
+    atomic_store_explicit(&stop->is_running, 1, memory_order_release);
 }
 
 void kiln__host_stop_end(kiln__host_stop *stop)
 {
-    __atomic_store_n(&stop->is_running, 0, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&stop->reason, __ATOMIC_RELAXED) != 0)
+    atomic_store_explicit(&stop->is_running, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&stop->reason, memory_order_relaxed) != 0)
         clear(stop);
 }
 
@@ -56,11 +56,12 @@ void kiln__host_stop_now(kiln__host_stop *stop, uint32_t reason)
 {
     uint32_t none = 0;
 
-    if (__atomic_load_n(&stop->is_running, __ATOMIC_ACQUIRE) == 0)
+    if (atomic_load_explicit(&stop->is_running, memory_order_acquire) == 0)
         return;
-    if (__atomic_compare_exchange_n(&stop->reason, &none, reason, 0,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-        __atomic_fetch_add(&alarm, 1, __ATOMIC_RELEASE);
+    if (atomic_compare_exchange_strong_explicit(&stop->reason, &none, reason,
+                                                memory_order_seq_cst,
+                                                memory_order_relaxed))
+        atomic_fetch_add_explicit(&alarm, 1, memory_order_release);
 }
 
 /* ---- what images call ---- */
@@ -84,7 +85,7 @@ static void leave_if_stopped(void)
     running *here = innermost;
 
     if (here != NULL &&
-        __atomic_load_n(here->launch->stop, __ATOMIC_ACQUIRE) != 0)
+        atomic_load_explicit(here->launch->stop, memory_order_acquire) != 0)
         longjmp(here->back, 1);
 }
 

@@ -115,7 +115,7 @@ static kiln__method *method_new(kiln__change *change,
     method->parameter_count = definition->parameter_count;
     method->type_parameter_count = definition->type_parameter_count;
     method->min_world = change->world;
-    method->max_world = UINT64_MAX;
+    atomic_init(&method->max_world, UINT64_MAX);
     method->parameters = kiln__arena_allocate_array(
         arena, method->parameter_count + 1, sizeof *method->parameters);
     method->bounds = kiln__arena_allocate_array(

@@ -3,6 +3,8 @@
 #ifndef KILN_DEFINITIONS_H
 #define KILN_DEFINITIONS_H
 
+#include <stdatomic.h>
+
 #include "frontend/program/facts.h"
 
 /*
@@ -119,8 +121,8 @@ struct kiln__method {
     /* Covers package, patterns and definition, but not places. */
     kiln_digest digest;
     uint64_t min_world;
-    uint64_t max_world; /* UINT64_MAX: it is current; read atomically */
-    kiln__method *next; /* next in the generic's list */
+    _Atomic uint64_t max_world; /* UINT64_MAX: it is current */
+    kiln__method *next;         /* next in the generic's list */
     /* For current methods, under the world lock; methods.c: */
     kiln__method *previous;
     kiln__method_group *group;

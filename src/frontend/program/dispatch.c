@@ -247,7 +247,8 @@ static int is_in_table(const kiln__method *method, table_name table)
 static int is_visible(const kiln__method *method, uint64_t world)
 {
     return method->min_world <= world &&
-           world <= __atomic_load_n(&method->max_world, __ATOMIC_RELAXED);
+           world <=
+               atomic_load_explicit(&method->max_world, memory_order_relaxed);
 }
 
 int kiln__method_is_seen(const kiln__method *method, const char *overlays,

@@ -446,7 +446,7 @@ void kiln__method_retire(kiln__method *method, uint64_t last)
         generic->methods = method->next;
     if (method->next != NULL)
         method->next->previous = method->previous;
-    __atomic_store_n(&method->max_world, last, __ATOMIC_RELAXED);
+    atomic_store_explicit(&method->max_world, last, memory_order_relaxed);
     method->next = generic->retired;
     generic->retired = method;
     if (generic->retired_world < last)
@@ -515,7 +515,8 @@ static int enter_next(kiln__method_walk *walk)
    the list. So those after an ended one have ended, too. */
 static int has_ended(const kiln__method *method, uint64_t world)
 {
-    return __atomic_load_n(&method->max_world, __ATOMIC_RELAXED) < world;
+    return atomic_load_explicit(&method->max_world, memory_order_relaxed) <
+           world;
 }
 
 const kiln__method *kiln__method_walk_next(kiln__method_walk *walk)

@@ -20,7 +20,7 @@ static void mark_generic(kiln_digest key, void *value, void *env)
     for (kiln__method *m = generic->methods; m != NULL; m = m->next)
         m->source->needed = 1;
     for (kiln__method *m = generic->retired; m != NULL; m = m->next)
-        if (m->max_world >= oldest)
+        if (atomic_load_explicit(&m->max_world, memory_order_relaxed) >= oldest)
             m->source->needed = 1;
 }
 

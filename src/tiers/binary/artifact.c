@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "abi/shared_words.h"
 #include "base/data/arena.h"
 #include "base/error.h"
 #include "context/host_objects.h"
@@ -236,7 +237,7 @@ const kiln_code *kiln_kernel_code(const kiln_kernel *kernel)
 
 int32_t kiln_kernel_is_valid(const kiln_kernel *kernel)
 {
-    return __atomic_load_n(&kernel->head.valid, __ATOMIC_ACQUIRE) != 0;
+    return kiln__kernel_head_is_valid(&kernel->head);
 }
 
 int kiln__artifact_is_unusable(const kiln_artifact *artifact,

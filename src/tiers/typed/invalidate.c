@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "abi/shared_words.h"
 #include "base/digest/digest.h"
 #include "base/error.h"
 #include "context/counters.h"
@@ -29,7 +30,7 @@ static void end_kernels(const kiln_code *code)
 {
     for (kiln_kernel *kernel = code->kernels; kernel != NULL;
          kernel = kernel->next_of_code) {
-        __atomic_store_n(&kernel->head.valid, 0, __ATOMIC_RELEASE);
+        kiln__kernel_head_end(&kernel->head);
         if (kernel->job->kernel == kernel)
             kiln__job_show(kernel->job, NULL);
     }
