@@ -32,6 +32,8 @@ kiln_add_script_test(skips_say_why LABELS style
     COMMAND ${scripts}/skips_say_why.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(functions_are_short LABELS style
     COMMAND ${scripts}/function_length.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(one_spelling LABELS style
+    COMMAND ${scripts}/one_spelling.sh ${PROJECT_SOURCE_DIR})
 
 # The protocols of threads, processes and ranks, in every order of their steps.
 kiln_add_script_test(protocols_hold LABELS unit tiers

@@ -1,12 +1,12 @@
 /* codegen_exchange.c - the one exported function, and LLVM's fatal errors. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <llvm-c/ErrorHandling.h>
 
+#include "base/system/thread.h"
 #include "codegen/generate.h"
 #include "codegen/module/codegen_stages.h"
 #include "kiln/compile.h"
@@ -23,9 +23,9 @@
 const char kiln__codegen_build_id[] = KILN_BUILD_ID;
 
 static struct {
-    pthread_once_t once;
+    kiln__once once;
     char llvm_version[32];
-} state = {.once = PTHREAD_ONCE_INIT};
+} state = {.once = KILN__ONCE_INIT};
 
 /* Prints what LLVM prints when no handler is installed. LLVM exits after it. */
 static void say_as_llvm(const char *reason)
@@ -115,8 +115,8 @@ static void set_up_llvm(void)
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(on_fatal_error);
     kiln__llvm_on_bad_alloc(on_bad_alloc);
-    /* pthread_atfork() runs handlers in reverse order of their registration, so
-       the handler for jobs, which is added last, runs first. */
+    /* kiln__fork_handle() runs handlers in reverse order of their registration,
+       so the handler for jobs, which is added last, runs first. */
     kiln__codegen_backends_guard_forks();
     kiln__codegen_guard_forks();
 }
@@ -131,7 +131,7 @@ kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
         strcmp(host->build_id, kiln__codegen_build_id) != 0)
         return KILN_EMISMATCH;
 
-    pthread_once(&state.once, set_up_llvm);
+    kiln__once_run(&state.once, set_up_llvm);
     *out = &table;
     return KILN_OK;
 }

@@ -1,10 +1,10 @@
 /* counters.c - counts what the tiers do, without shared cache lines. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/data/array.h"
+#include "base/system/thread.h"
 #include "context/context.h"
 #include "context/counters.h"
 #include "context/log.h"
@@ -14,7 +14,7 @@
  * Each thread adds to a block of its own, which it finds through a small
  * thread-local table. Blocks belong to the context; they are added to its list
  * by compare and swap, and removed only when the context ends. So the counts of
- * a thread that has ended stay. A later thread with the same pthread_t takes
+ * a thread that has ended stay. A later thread with the same identity takes
  * over its block, so that there are no more blocks than threads alive at once.
  *
  * A context is known by a serial number that is never given twice: a
@@ -48,7 +48,7 @@ typedef struct block {
     atomic_uint_fast64_t stage_ns[KILN_STAGE_COUNT];
     atomic_uint_fast64_t stage_count[KILN_STAGE_COUNT];
     atomic_uint_fast64_t invalidated;
-    pthread_t owner;
+    kiln__thread owner;
     struct block *next;
     void *memory; /* the allocation; the block is aligned inside it */
 } block;
@@ -120,7 +120,7 @@ static block *block_new(kiln_context *context)
     made = (block *)(void *)(memory +
                              (CACHE_LINE - (uintptr_t)memory % CACHE_LINE));
     made->memory = memory;
-    made->owner = pthread_self();
+    made->owner = kiln__thread_self();
     return made;
 }
 
@@ -147,7 +147,7 @@ static block *block_find(kiln_context *context)
     block *found =
         atomic_load_explicit(&counters->blocks, memory_order_acquire);
 
-    while (found != NULL && !pthread_equal(found->owner, pthread_self()))
+    while (found != NULL && !kiln__thread_is(found->owner, kiln__thread_self()))
         found = found->next;
     if (found == NULL) {
         found = block_new(context);

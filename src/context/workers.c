@@ -40,7 +40,7 @@ typedef struct task {
 
 typedef struct worker {
     struct kiln__workers *pool;
-    pthread_t thread;
+    kiln__thread thread;
     struct worker *next;
 } worker;
 
@@ -367,7 +367,7 @@ _Noreturn void kiln__workers_park(kiln_context *context)
         kiln__mutex_lock(&workers->lock);
         workers->alive--;
     }
-    (void)pthread_detach(pthread_self());
+    kiln__thread_detach(kiln__thread_self());
     kiln__deallocate(&context->alloc, self, sizeof *self);
     kiln__condition_broadcast(&workers->fewer);
     kiln__mutex_unlock(&workers->lock);

@@ -18,7 +18,7 @@ static void *blocked_signals(void *argument)
 static void a_started_thread_takes_no_signals(void **state)
 {
     sigset_t before, after, inside;
-    pthread_t thread;
+    kiln__thread thread;
 
     (void)state;
     sigemptyset(&inside);
@@ -35,7 +35,7 @@ static void a_started_thread_takes_no_signals(void **state)
 
 static void an_impossible_stack_is_refused(void **state)
 {
-    pthread_t thread;
+    kiln__thread thread;
 
     (void)state;
     assert_status(KILN_ENOMEM, kiln__thread_start(&thread, (size_t)1 << 62,
@@ -66,7 +66,7 @@ static void *answer(void *argument)
 static void threads_take_turns(void **state)
 {
     turns t = {.turn = 0};
-    pthread_t thread;
+    kiln__thread thread;
 
     (void)state;
     assert_ok(kiln__mutex_init(&t.mutex));
@@ -86,6 +86,89 @@ static void threads_take_turns(void **state)
     assert_int_equal(t.turn, 200);
     kiln__condition_dispose(&t.changed);
     kiln__mutex_dispose(&t.mutex);
+}
+
+static void count_one(void *value)
+{
+    (*(int *)value)++;
+}
+
+static kiln__thread_slot slot;
+
+static void *set_slot(void *argument)
+{
+    const int was_empty = kiln__thread_slot_get(slot) == NULL;
+
+    if (was_empty && kiln__thread_slot_set(slot, argument) == KILN_OK)
+        return NULL;
+    *(int *)argument = -1;
+    return NULL;
+}
+
+static void a_slot_is_of_one_thread_and_ends_with_it(void **state)
+{
+    kiln__thread thread;
+    int own = 0, other = 0;
+
+    (void)state;
+    assert_ok(kiln__thread_slot_init(&slot, count_one));
+    assert_ok(kiln__thread_slot_set(slot, &own));
+    assert_ok(kiln__thread_start(&thread, 0, set_slot, &other));
+    kiln__thread_join(thread);
+
+    assert_ptr_equal(kiln__thread_slot_get(slot), &own);
+    assert_int_equal(own, 0);
+    assert_int_equal(other, 1);
+    assert_ok(kiln__thread_slot_set(slot, NULL));
+}
+
+static int made;
+
+static void make_it(void)
+{
+    made++;
+}
+
+static void what_is_made_once_is_made_once(void **state)
+{
+    static kiln__once once = KILN__ONCE_INIT;
+
+    (void)state;
+    kiln__once_run(&once, make_it);
+    kiln__once_run(&once, make_it);
+
+    assert_int_equal(made, 1);
+}
+
+static void *read_too(void *argument)
+{
+    kiln__rwlock *lock = argument;
+
+    if (!kiln__rwlock_read(lock))
+        return NULL;
+    made++;
+    kiln__rwlock_unlock(lock);
+    return NULL;
+}
+
+static void readers_share_a_lock(void **state)
+{
+    kiln__rwlock lock;
+    kiln__thread thread;
+
+    (void)state;
+    made = 0;
+    assert_ok(kiln__rwlock_init(&lock));
+    assert_true(kiln__rwlock_read(&lock));
+    assert_ok(kiln__thread_start(&thread, 0, read_too, &lock));
+    kiln__thread_join(thread);
+    assert_int_equal(made, 1);
+    kiln__rwlock_unlock(&lock);
+
+    assert_true(kiln__rwlock_write(&lock));
+    assert_false(kiln__rwlock_write(&lock)); /* its own thread has it */
+    kiln__rwlock_unlock(&lock);
+    kiln__rwlock_dispose(&lock);
 }
 
 static void the_clock_never_goes_back(void **state)
@@ -185,6 +268,9 @@ int main(void)
         cmocka_unit_test(a_started_thread_takes_no_signals),
         cmocka_unit_test(an_impossible_stack_is_refused),
         cmocka_unit_test(threads_take_turns),
+        cmocka_unit_test(a_slot_is_of_one_thread_and_ends_with_it),
+        cmocka_unit_test(what_is_made_once_is_made_once),
+        cmocka_unit_test(readers_share_a_lock),
         cmocka_unit_test(the_clock_never_goes_back),
         cmocka_unit_test(there_is_at_least_one_core),
         cmocka_unit_test(the_host_takes_the_log),

@@ -128,7 +128,7 @@ typedef struct kiln__host_timer {
     kiln__mutex lock;
     kiln__condition changed;
     kiln__host_limit *first; /* limits of running launches */
-    pthread_t thread;
+    kiln__thread thread;
     int is_started;
     int ending;
     kiln__fork_guard guard;

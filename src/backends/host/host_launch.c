@@ -1,7 +1,6 @@
 /* host_launch.c - runs the groups of one launch on the host's threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +46,7 @@ typedef struct host_launch {
     kiln__host_record *record;
     const char *kernel;
     atomic_flag raised;
-    pthread_t raiser;          /* the thread that wrote the record */
+    kiln__thread raiser;       /* the thread that wrote the record */
     atomic_uint returned;      /* 1 if groups were left out */
     uint64_t done;             /* groups that ran before the pool was used */
     kiln__host_memory *memory; /* unused if memory_size is 0 */
@@ -113,7 +112,7 @@ static void take_exception(struct kiln__host_launch_state *launch,
         return;
     read_site(&from, bytes);
     fill_record(run, item, &from, value0, value1);
-    run->raiser = pthread_self();
+    run->raiser = kiln__thread_self();
     atomic_store_explicit(&launch->failed, 1, memory_order_release);
     kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
 }
@@ -128,7 +127,7 @@ static void take_frame(struct kiln__host_launch_state *launch,
     site from;
 
     if (atomic_load_explicit(&launch->failed, memory_order_acquire) == 0 ||
-        !pthread_equal(run->raiser, pthread_self()))
+        !kiln__thread_is(run->raiser, kiln__thread_self()))
         return;
     read_site(&from, bytes);
     kiln__frames_add(&run->record->frames, &run->record->exception, from.method,
@@ -257,7 +256,7 @@ static void *run_piece(void *argument)
 static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
 {
     piece p = {run, first, last};
-    pthread_t thread;
+    kiln__thread thread;
 
     if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) != 0)
         return;

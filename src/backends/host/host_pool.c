@@ -74,7 +74,7 @@ struct kiln__host_pool {
     kiln__mutex lock;
     kiln__condition wake; /* for workers */
     kiln__condition idle; /* for the caller */
-    pthread_t *threads;
+    kiln__thread *threads;
     uint32_t thread_count; /* started ones, without the caller */
     uint64_t alone_ns;     /* time without threads, until they are started */
     atomic_uint named;     /* how many of them know their number */

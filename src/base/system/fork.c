@@ -94,7 +94,7 @@ static int install(void)
     while (now != DONE) {
         if (now != own &&
             atomic_compare_exchange_strong(&installer, &now, own)) {
-            is_installed = pthread_atfork(prepare, parent, child) == 0;
+            is_installed = kiln__fork_handle(prepare, parent, child) == KILN_OK;
             atomic_store(&installer, is_installed ? DONE : NOBODY);
             return is_installed;
         }
@@ -154,4 +154,10 @@ void kiln__fork_remove(kiln__fork_list *list, kiln__fork_guard *guard)
         }
     }
     kiln__mutex_unlock(&lists_lock);
+}
+
+kiln_status kiln__fork_handle(void (*before)(void), void (*parent)(void),
+                              void (*child)(void))
+{
+    return pthread_atfork(before, parent, child) == 0 ? KILN_OK : KILN_ENOMEM;
 }

@@ -1,4 +1,4 @@
-/* thread.c - threads, locks and the clock, over pthreads. */
+/* thread.c - threads, locks, once and the clock, over pthreads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/thread.h"
 
@@ -30,6 +30,31 @@ void kiln__mutex_lock(kiln__mutex *mutex)
 void kiln__mutex_unlock(kiln__mutex *mutex)
 {
     (void)pthread_mutex_unlock(mutex);
+}
+
+kiln_status kiln__rwlock_init(kiln__rwlock *lock)
+{
+    return pthread_rwlock_init(lock, NULL) == 0 ? KILN_OK : KILN_ENOMEM;
+}
+
+void kiln__rwlock_dispose(kiln__rwlock *lock)
+{
+    (void)pthread_rwlock_destroy(lock);
+}
+
+int kiln__rwlock_read(kiln__rwlock *lock)
+{
+    return pthread_rwlock_rdlock(lock) == 0;
+}
+
+int kiln__rwlock_write(kiln__rwlock *lock)
+{
+    return pthread_rwlock_wrlock(lock) == 0;
+}
+
+void kiln__rwlock_unlock(kiln__rwlock *lock)
+{
+    (void)pthread_rwlock_unlock(lock);
 }
 
 kiln_status kiln__condition_init(kiln__condition *condition)
@@ -80,7 +105,7 @@ void kiln__condition_broadcast(kiln__condition *condition)
 /* A new thread inherits the signal mask of its creator, so signals are blocked
    while it is created: there is no moment at which it could take one. It also
    inherits its creator's floating-point mode. */
-static int create_masked(pthread_t *out, const pthread_attr_t *attributes,
+static int create_masked(kiln__thread *out, const pthread_attr_t *attributes,
                          void *(*run)(void *argument), void *argument)
 {
     sigset_t all, before;
@@ -116,7 +141,7 @@ static size_t taken_from_stack(void)
     return size;
 }
 
-kiln_status kiln__thread_start(pthread_t *out, size_t stack_size,
+kiln_status kiln__thread_start(kiln__thread *out, size_t stack_size,
                                void *(*run)(void *argument), void *argument)
 {
     pthread_attr_t attributes;
@@ -134,9 +159,35 @@ kiln_status kiln__thread_start(pthread_t *out, size_t stack_size,
     return failure == 0 ? KILN_OK : KILN_ENOMEM;
 }
 
-void kiln__thread_join(pthread_t thread)
+void kiln__thread_join(kiln__thread thread)
 {
     (void)pthread_join(thread, NULL);
+}
+
+void kiln__thread_detach(kiln__thread thread)
+{
+    (void)pthread_detach(thread);
+}
+
+void kiln__once_run(kiln__once *once, void (*make)(void))
+{
+    (void)pthread_once(once, make);
+}
+
+kiln_status kiln__thread_slot_init(kiln__thread_slot *slot,
+                                   void (*free)(void *value))
+{
+    return pthread_key_create(slot, free) == 0 ? KILN_OK : KILN_ENOMEM;
+}
+
+void *kiln__thread_slot_get(kiln__thread_slot slot)
+{
+    return pthread_getspecific(slot);
+}
+
+kiln_status kiln__thread_slot_set(kiln__thread_slot slot, void *value)
+{
+    return pthread_setspecific(slot, value) == 0 ? KILN_OK : KILN_ENOMEM;
 }
 
 uint32_t kiln__core_count(void)

@@ -1,11 +1,12 @@
 /* elf_link.c - links objects into an image, by lld. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system/fork.h"
+#include "base/system/thread.h"
 #include "codegen/elf/elf.h"
 #include "codegen/module/codegen_stages.h"
 
@@ -16,7 +17,7 @@
  * this process, and ld.lld is run as a process of its own.
  */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kiln__mutex lock = KILN__MUTEX_INIT;
 static bool given_up; /* under the lock */
 static _Thread_local bool linking;
 
@@ -26,35 +27,35 @@ void kiln__elf_link_abandon(void)
         return;
     linking = false;
     given_up = true;
-    pthread_mutex_unlock(&lock);
+    kiln__mutex_unlock(&lock);
 }
 
 /* A fork waits for the link under way, so that its child finds lld in a usable
    state. */
 static void before_fork(void)
 {
-    pthread_mutex_lock(&lock);
+    kiln__mutex_lock(&lock);
 }
 
 static void release_lock_after_fork(void)
 {
-    pthread_mutex_unlock(&lock);
+    kiln__mutex_unlock(&lock);
 }
 
 static void add_guard(void)
 {
     /* Failure means no memory for the handlers; then a child may wait for ever,
        as it may in LLVM. */
-    (void)pthread_atfork(before_fork, release_lock_after_fork,
-                         release_lock_after_fork);
+    (void)kiln__fork_handle(before_fork, release_lock_after_fork,
+                            release_lock_after_fork);
 }
 
 /* Called by each backend whose images are ELF; registers the handlers once. */
 void kiln__elf_link_guard(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static kiln__once once = KILN__ONCE_INIT;
 
-    (void)pthread_once(&once, add_guard);
+    kiln__once_run(&once, add_guard);
 }
 
 /* Returns false when lld may not run in this process any more. */
@@ -75,7 +76,7 @@ static bool run_lld(const char *const *options, const kiln__object *objects,
         arguments[count++] = names[i];
     arguments[count] = NULL;
 
-    pthread_mutex_lock(&lock);
+    kiln__mutex_lock(&lock);
     usable = !given_up;
     if (usable) {
         linking = true;
@@ -83,7 +84,7 @@ static bool run_lld(const char *const *options, const kiln__object *objects,
         linking = false;
         given_up = !out->usable;
     }
-    pthread_mutex_unlock(&lock);
+    kiln__mutex_unlock(&lock);
     return usable;
 }
 

@@ -1,8 +1,9 @@
 /* codegen_fork.c - makes fork() safe while LLVM initialises itself. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/system/fork.h"
+#include "base/system/thread.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -14,7 +15,7 @@
  * for the SPIR-V translator alone.
  */
 
-static pthread_rwlock_t getting_ready = PTHREAD_RWLOCK_INITIALIZER;
+static kiln__rwlock getting_ready = KILN__RWLOCK_INIT;
 static atomic_uint ready;          /* a bit for each backend */
 static _Thread_local int has_read; /* this thread's job holds the read lock */
 static _Thread_local int has_write;
@@ -22,14 +23,14 @@ static _Thread_local int has_write;
 void kiln__codegen_job_begins(unsigned backend)
 {
     if ((atomic_load_explicit(&ready, memory_order_acquire) & backend) == 0)
-        has_read = pthread_rwlock_rdlock(&getting_ready) == 0;
+        has_read = kiln__rwlock_read(&getting_ready);
 }
 
 void kiln__codegen_job_ends(unsigned completed)
 {
     (void)atomic_fetch_or_explicit(&ready, completed, memory_order_release);
     if (has_read)
-        (void)pthread_rwlock_unlock(&getting_ready);
+        kiln__rwlock_unlock(&getting_ready);
     has_read = 0;
 }
 
@@ -39,13 +40,13 @@ void kiln__codegen_job_ends(unsigned completed)
 static void before_fork(void)
 {
     if (!has_read)
-        has_write = pthread_rwlock_wrlock(&getting_ready) == 0;
+        has_write = kiln__rwlock_write(&getting_ready);
 }
 
 static void release_lock_after_fork(void)
 {
     if (has_write)
-        (void)pthread_rwlock_unlock(&getting_ready);
+        kiln__rwlock_unlock(&getting_ready);
     has_write = 0;
 }
 
@@ -53,7 +54,7 @@ static void release_lock_after_fork(void)
    number. So the child gets a fresh lock. */
 static void in_child(void)
 {
-    static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_INITIALIZER;
+    static const kiln__rwlock fresh = KILN__RWLOCK_INIT;
 
     getting_ready = fresh;
     has_read = has_write = 0;
@@ -63,5 +64,5 @@ void kiln__codegen_guard_forks(void)
 {
     /* Failure means no memory for the handlers; then a child may wait for
        ever. */
-    (void)pthread_atfork(before_fork, release_lock_after_fork, in_child);
+    (void)kiln__fork_handle(before_fork, release_lock_after_fork, in_child);
 }

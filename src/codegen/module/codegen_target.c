@@ -1,10 +1,10 @@
 /* codegen_target.c - LLVM's targets and the target machine of a job. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/system/thread.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -52,21 +52,21 @@ static void initialise_spirv(void)
 
 static void initialise_target(const char *triple)
 {
-    static pthread_once_t names = PTHREAD_ONCE_INIT;
-    static pthread_once_t x86 = PTHREAD_ONCE_INIT;
-    static pthread_once_t nvptx = PTHREAD_ONCE_INIT;
-    static pthread_once_t amdgpu = PTHREAD_ONCE_INIT;
-    static pthread_once_t spirv = PTHREAD_ONCE_INIT;
+    static kiln__once names = KILN__ONCE_INIT;
+    static kiln__once x86 = KILN__ONCE_INIT;
+    static kiln__once nvptx = KILN__ONCE_INIT;
+    static kiln__once amdgpu = KILN__ONCE_INIT;
+    static kiln__once spirv = KILN__ONCE_INIT;
 
-    pthread_once(&names, name_targets);
+    kiln__once_run(&names, name_targets);
     if (strncmp(triple, "x86_64-", 7) == 0)
-        pthread_once(&x86, initialise_x86);
+        kiln__once_run(&x86, initialise_x86);
     else if (strncmp(triple, "nvptx64-", 8) == 0)
-        pthread_once(&nvptx, initialise_nvptx);
+        kiln__once_run(&nvptx, initialise_nvptx);
     else if (strncmp(triple, "amdgcn-", 7) == 0)
-        pthread_once(&amdgpu, initialise_amdgpu);
+        kiln__once_run(&amdgpu, initialise_amdgpu);
     else if (strncmp(triple, "spirv64", 7) == 0)
-        pthread_once(&spirv, initialise_spirv);
+        kiln__once_run(&spirv, initialise_spirv);
 }
 
 static LLVMCodeGenOptLevel machine_level(uint8_t opt_level)
@@ -118,8 +118,8 @@ typedef struct machines {
     LLVMTargetMachineRef machine;
 } machines;
 
-static pthread_key_t machines_key;
-static int has_key;
+static kiln__thread_slot machines_slot;
+static int has_slot;
 
 static void machines_free(void *bytes)
 {
@@ -133,9 +133,9 @@ static void machines_free(void *bytes)
     free(kept);
 }
 
-static void make_key(void)
+static void make_slot(void)
 {
-    has_key = pthread_key_create(&machines_key, machines_free) == 0;
+    has_slot = kiln__thread_slot_init(&machines_slot, machines_free) == KILN_OK;
 }
 
 static int are_for(const machines *kept, const kiln__codegen_settings *settings)
@@ -201,27 +201,27 @@ static kiln_status machines_make(kiln__codegen_job *job, machines **out)
 
 void kiln__target_abandon(void)
 {
-    if (has_key)
-        (void)pthread_setspecific(machines_key, NULL);
+    if (has_slot)
+        (void)kiln__thread_slot_set(machines_slot, NULL);
 }
 
 /* Returns the thread's machines if they are for these settings; else makes them
    and drops the others. */
 static kiln_status machines_get(kiln__codegen_job *job, machines **out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static kiln__once once = KILN__ONCE_INIT;
     machines *kept;
 
-    pthread_once(&once, make_key);
-    if (!has_key)
+    kiln__once_run(&once, make_slot);
+    if (!has_slot)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    kept = pthread_getspecific(machines_key);
+    kept = kiln__thread_slot_get(machines_slot);
     if (kept != NULL && are_for(kept, job->settings)) {
         *out = kept;
         return KILN_OK;
     }
     KILN_TRY(machines_make(job, out));
-    if (pthread_setspecific(machines_key, *out) != 0) {
+    if (kiln__thread_slot_set(machines_slot, *out) != KILN_OK) {
         machines_free(*out);
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     }

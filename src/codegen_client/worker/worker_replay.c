@@ -77,7 +77,7 @@ static void *run(void *env)
 
 static int run_request(replay *r)
 {
-    pthread_t thread;
+    kiln__thread thread;
 
     r->request.env = r;
     r->request.finish = take_result;

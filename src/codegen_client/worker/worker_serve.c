@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +41,9 @@ static const char *temporary; /* folder for temporary files, or NULL */
    one keeps the lock for ever. */
 __attribute__((noreturn)) static void end_alone(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static kiln__mutex lock = KILN__MUTEX_INIT;
 
-    (void)pthread_mutex_lock(&lock);
+    kiln__mutex_lock(&lock);
     if (getpgrp() == getpid()) {
         (void)signal(SIGTERM, SIG_IGN);
         (void)kill(0, SIGTERM);
@@ -305,7 +304,7 @@ static void prepare_process(void)
 int worker_serve(const char *folder)
 {
     struct pollfd stream = {.fd = STREAM, .events = POLLRDHUP};
-    pthread_t thread;
+    kiln__thread thread;
 
     prepare_process();
     temporary = folder;

@@ -336,7 +336,7 @@ void kiln__notice_begin(kiln__notice *notice)
     kiln__language *language = notice->language;
 
     notice->is_listed = 1;
-    notice->thread = pthread_self();
+    notice->thread = kiln__thread_self();
     kiln__mutex_lock(&language->notice_lock);
     notice->next = language->notices;
     language->notices = notice;
@@ -373,7 +373,7 @@ static int must_wait(const kiln__notice *notice)
     const kiln__language *language = notice->language;
 
     for (const kiln__notice *n = language->notices; n != NULL; n = n->next)
-        if (pthread_equal(n->thread, notice->thread))
+        if (kiln__thread_is(n->thread, notice->thread))
             return 0;
     return kiln__language_world(language) < notice->world;
 }

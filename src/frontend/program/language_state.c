@@ -14,17 +14,17 @@
 
 void kiln__language_read(kiln__language *language)
 {
-    pthread_rwlock_rdlock(&language->lock);
+    (void)kiln__rwlock_read(&language->lock);
 }
 
 void kiln__language_write(kiln__language *language)
 {
-    pthread_rwlock_wrlock(&language->lock);
+    (void)kiln__rwlock_write(&language->lock);
 }
 
 void kiln__language_unlock(kiln__language *language)
 {
-    pthread_rwlock_unlock(&language->lock);
+    kiln__rwlock_unlock(&language->lock);
 }
 
 /* Makes the world lock again in a child of fork(). Writers hold the change
@@ -34,7 +34,7 @@ static void renew_lock(void *env)
 {
     kiln__language *language = env;
 
-    pthread_rwlock_init(&language->lock, NULL);
+    kiln__rwlock_init(&language->lock);
 }
 
 /* Drops the notices of the parent's threads, which would never end in the
@@ -171,7 +171,7 @@ kiln__language *kiln__language_make(kiln_context *context)
     kiln__map_init(&language->generics, &context->alloc);
     kiln__map_init(&language->places, &context->alloc);
     kiln__arena_init(&language->arena, &context->alloc);
-    if (pthread_rwlock_init(&language->lock, NULL) != 0)
+    if (kiln__rwlock_init(&language->lock) != KILN_OK)
         goto no_lock;
     if (kiln__mutex_init(&language->change) != KILN_OK)
         goto no_change;
@@ -190,7 +190,7 @@ no_notice_lock:
 no_starting:
     kiln__mutex_dispose(&language->change);
 no_change:
-    pthread_rwlock_destroy(&language->lock);
+    kiln__rwlock_dispose(&language->lock);
 no_lock:
     kiln__deallocate(&context->alloc, language, sizeof *language);
     return NULL;
@@ -247,7 +247,7 @@ void kiln__language_dispose(kiln__language *language)
     }
     kiln__sources_free(language, language->sources);
     kiln__arena_dispose(&language->arena);
-    pthread_rwlock_destroy(&language->lock);
+    kiln__rwlock_dispose(&language->lock);
     kiln__mutex_dispose(&language->change);
     kiln__mutex_dispose(&language->starting);
     kiln__mutex_dispose(&language->notice_lock);

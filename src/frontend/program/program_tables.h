@@ -91,7 +91,7 @@ struct kiln__language {
     uint64_t notified;     /* newest world that the tiers know of */
     uint64_t change_number;
     uint64_t visit_number;
-    pthread_rwlock_t lock;   /* the world lock */
+    kiln__rwlock lock;       /* the world lock */
     _Atomic uint64_t world;  /* the world of requests: the tiers know of it */
     _Atomic uint64_t newest; /* the last world that is made or assigned */
     uint64_t made; /* under the change lock: last world in the tables */
@@ -434,7 +434,7 @@ struct kiln__notice {
     size_t count;
     int is_locked; /* the change lock is held, and has to be released */
     int is_listed; /* it is in the list, because its world is new */
-    pthread_t thread;
+    kiln__thread thread;
     kiln__notice *next;
 };
 

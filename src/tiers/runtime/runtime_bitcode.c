@@ -38,7 +38,7 @@ static kiln__runtime_entry *entry_new(const kiln_alloc *alloc,
         return NULL;
     entry->is_optional = query->is_optional;
     entry->pins = 1;
-    entry->builder = pthread_self();
+    entry->builder = kiln__thread_self();
     entry->digest = query->digest;
     entry->asker = query->asker;
     entry->work = query->work;
@@ -408,7 +408,7 @@ static void forget_entry(kiln_digest key, void *value, void *env)
 
     (void)key;
     if (entry->state != KILN__RUNTIME_BUILDING ||
-        pthread_equal(entry->builder, pthread_self()))
+        kiln__thread_is(entry->builder, kiln__thread_self()))
         return;
     entry->next = s->dead;
     s->dead = entry;

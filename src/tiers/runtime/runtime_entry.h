@@ -3,6 +3,7 @@
 #ifndef KILN_TIERS_RUNTIME_RUNTIME_ENTRY_H
 #define KILN_TIERS_RUNTIME_RUNTIME_ENTRY_H
 
+#include "base/system/thread.h"
 #include "stores/lock.h"
 #include "tiers/entry_writer.h"
 #include "tiers/runtime/runtime_bitcode.h"
@@ -20,7 +21,7 @@ struct kiln__runtime_entry {
     int is_judged;
     unsigned pins; /* builds that read it, and its builder */
     unsigned reads;
-    pthread_t builder;
+    kiln__thread builder;
     kiln_digest digest;
     kiln_digest asker;
     size_t work;

@@ -1,15 +1,15 @@
 /* cuda_nvjitlink.c - makes a cubin of PTX by NVIDIA's library nvJitLink. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/cuda/codegen/cuda_codegen.h"
+#include "base/system/fork.h"
 #include "base/system/loader.h"
+#include "base/system/thread.h"
 #include "base/toolchain/ptxas.h"
 #include "kiln/compile.h"
 
@@ -54,7 +54,7 @@ typedef struct library {
 
 /* The list only grows. It is walked and grown under the lock. */
 static library *libraries;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kiln__mutex lock = KILN__MUTEX_INIT;
 
 /* ---- the library ---- */
 
@@ -167,14 +167,14 @@ static kiln_status library_at(const library **out, const char *asked)
     kiln_status status = KILN_OK;
     const library *l;
 
-    pthread_mutex_lock(&lock);
+    kiln__mutex_lock(&lock);
     for (l = libraries; l != NULL && strcmp(l->asked, asked) != 0;)
         l = l->next;
     if (l == NULL) {
         status = add_library(asked);
         l = libraries;
     }
-    pthread_mutex_unlock(&lock);
+    kiln__mutex_unlock(&lock);
     if (status == KILN_OK)
         *out = l;
     return status;
@@ -182,20 +182,20 @@ static kiln_status library_at(const library **out, const char *asked)
 
 static void before_fork(void)
 {
-    pthread_mutex_lock(&lock);
+    kiln__mutex_lock(&lock);
 }
 
 static void release_lock_after_fork(void)
 {
-    pthread_mutex_unlock(&lock);
+    kiln__mutex_unlock(&lock);
 }
 
 void kiln__nvjitlink_guard(void)
 {
     /* Failure means no memory for the handlers; then a child may wait for
        ever. */
-    (void)pthread_atfork(before_fork, release_lock_after_fork,
-                         release_lock_after_fork);
+    (void)kiln__fork_handle(before_fork, release_lock_after_fork,
+                            release_lock_after_fork);
 }
 
 /* ---- a link ---- */
@@ -319,22 +319,12 @@ static void *open_early(void *path)
 
 static void start_opening(char *path)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    pthread_t thread;
-    int started = 0;
+    kiln__thread thread;
 
-    if (path == NULL || pthread_attr_init(&attributes) != 0) {
-        free(path);
-        return;
-    }
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0)
-        started = pthread_create(&thread, &attributes, open_early, path) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    (void)pthread_attr_destroy(&attributes);
-    if (!started)
+    if (path != NULL &&
+        kiln__thread_start(&thread, 0, open_early, path) == KILN_OK)
+        kiln__thread_detach(thread);
+    else
         free(path);
 }
 

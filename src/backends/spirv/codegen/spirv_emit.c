@@ -1,12 +1,13 @@
 /* spirv_emit.c - runs LLVM's generator for SPIR-V, one thread at a time. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/spirv/codegen/llvm_gap_spirv.h"
 #include "backends/spirv/codegen/spirv_codegen.h"
 #include "base/error.h"
+#include "base/system/fork.h"
+#include "base/system/thread.h"
 
 /*
  * The generator keeps what it learns of a module in one variable of the process
@@ -21,20 +22,20 @@
  * the lock is released.
  */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kiln__mutex lock = KILN__MUTEX_INIT;
 static _Thread_local int holding;
 static int has_extensions; /* LLVM's option has our list; under the lock */
 
 static void take_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    kiln__mutex_lock(&lock);
     holding = 1;
 }
 
 static void give(void)
 {
     holding = 0;
-    pthread_mutex_unlock(&lock);
+    kiln__mutex_unlock(&lock);
 }
 
 /* Removes the extensions that a lost job has left. */
@@ -53,20 +54,20 @@ void kiln__spirv_abandon(void)
 
 static void before_fork(void)
 {
-    pthread_mutex_lock(&lock);
+    kiln__mutex_lock(&lock);
 }
 
 static void release_lock_after_fork(void)
 {
-    pthread_mutex_unlock(&lock);
+    kiln__mutex_unlock(&lock);
 }
 
 void kiln__spirv_guard(void)
 {
     /* As for lld: failure means no memory, and then a child may wait for
        ever. */
-    (void)pthread_atfork(before_fork, release_lock_after_fork,
-                         release_lock_after_fork);
+    (void)kiln__fork_handle(before_fork, release_lock_after_fork,
+                            release_lock_after_fork);
 }
 
 /* ---- machines ---- */
