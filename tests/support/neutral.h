@@ -51,10 +51,11 @@ NEUTRAL_UNUSED static void neutral_accepted(const char *module)
     neutral_refused_on(0, module, "");
 }
 
-/* Asserts that the optimised text for each of the targets has the words, or
+/* Asserts that a form for each of the targets, optimised, has the words, or
    that it does not. */
-NEUTRAL_UNUSED static void neutral_text(int targets, const char *module,
-                                        const char *has, const char *has_not)
+NEUTRAL_UNUSED static void neutral_form(int targets, int32_t form,
+                                        const char *module, const char *has,
+                                        const char *has_not)
 {
     for (size_t i = 0; i < 4; i++) {
         const foreign_target *target = &foreign_targets[i];
@@ -62,7 +63,7 @@ NEUTRAL_UNUSED static void neutral_text(int targets, const char *module,
 
         if ((targets & target->bit) == 0)
             continue;
-        neutral_build(&o, target, module, KILN_EMIT_LLVM_OPT, 2);
+        neutral_build(&o, target, module, form, 2);
         if (o.status != KILN_OK)
             fail_msg("%s: %s\n%s", target->backend, o.message, module);
         if (has != NULL && strstr(o.bytes, has) == NULL)
@@ -71,6 +72,12 @@ NEUTRAL_UNUSED static void neutral_text(int targets, const char *module,
             fail_msg("%s has '%s'", (const char *)o.bytes, has_not);
         free(o.bytes);
     }
+}
+
+NEUTRAL_UNUSED static void neutral_text(int targets, const char *module,
+                                        const char *has, const char *has_not)
+{
+    neutral_form(targets, KILN_EMIT_LLVM_OPT, module, has, has_not);
 }
 
 /* Runs a grid of `items` in groups of `block` on the host, on an array of that

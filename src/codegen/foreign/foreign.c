@@ -4,7 +4,6 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/DebugInfo.h>
-#include <llvm-c/IRReader.h>
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
@@ -23,15 +22,14 @@ static kiln_status parse(kiln__codegen_job *job)
     const kiln__codegen_request *request = job->request;
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
         request->module, request->module_size, "module");
-    LLVMModuleRef module = NULL;
+    char *layout = LLVMCopyStringRepOfTargetData(job->layout);
     char *message = NULL;
-    LLVMBool failed =
-        LLVMParseIRInContext2(job->context, buffer, &module, &message);
+    LLVMModuleRef module =
+        kiln__llvm_read_module(job->context, buffer, layout, &message);
 
-    LLVMDisposeMemoryBuffer(buffer);
-    if (failed)
+    LLVMDisposeMessage(layout);
+    if (module == NULL)
         return kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM IR", message);
-    LLVMDisposeMessage(message);
     LLVMDisposeModule(job->module);
     job->module = module;
     return job->status;
@@ -44,15 +42,24 @@ static kiln_status set_target(kiln__codegen_job *job)
     char *layout = LLVMCopyStringRepOfTargetData(job->layout);
     const char *given = LLVMGetDataLayoutStr(job->module);
 
-    if (*given != '\0' && strcmp(given, layout) != 0)
+    if (strcmp(given, layout) != 0)
         kiln__job_fail(job, KILN_ECODEGEN,
                        "data layout '%s' of the module is not the target's "
                        "'%s'",
                        given, layout);
-    LLVMSetTarget(job->module, job->settings->triple);
-    LLVMSetDataLayout(job->module, layout);
     LLVMDisposeMessage(layout);
+    kiln__target_describe(job);
     return job->status;
+}
+
+/* Some targets refuse what neutral modules may have, allocas in generic memory
+   for example. So a neutral module has no target until it is adapted. */
+static kiln_status choose_target(kiln__codegen_job *job, LLVMValueRef entry)
+{
+    if (entry == NULL || !kiln__neutral_is(entry))
+        return set_target(job);
+    LLVMSetTarget(job->module, "");
+    return KILN_OK;
 }
 
 static kiln_status verify(kiln__codegen_job *job)
@@ -207,11 +214,11 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
 
     KILN_TRY(kiln__parameters_read(job));
     KILN_TRY(parse(job));
-    KILN_TRY(set_target(job));
+    entry = LLVMGetNamedFunction(job->module, job->request->entry);
+    KILN_TRY(choose_target(job, entry));
     KILN_TRY(verify(job));
     if (job->settings->debug_level == KILN_DEBUG_NONE)
         LLVMStripModuleDebugInfo(job->module);
-    entry = LLVMGetNamedFunction(job->module, job->request->entry);
     KILN_TRY(check_entry(job, entry));
     KILN_TRY(kiln__foreign_trim(job, entry));
     if (kiln__neutral_is(entry))

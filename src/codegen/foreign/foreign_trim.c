@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/neutral.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -299,7 +300,8 @@ static kiln_status drop_dead_code(kiln__codegen_job *job)
 
 kiln_status kiln__foreign_trim(kiln__codegen_job *job, LLVMValueRef root)
 {
-    static const char *const names[] = {"llvm.dbg.cu", NULL};
+    static const char *const names[] = {"llvm.dbg.cu", KILN__NEUTRAL_METADATA,
+                                        NULL};
     static const char *const flags[] = {"Debug Info Version", "Dwarf Version",
                                         "amdhsa_code_object_version", NULL};
     size_t size = 0;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/foreign/neutral.h"
 #include "base/error.h"
+#include "codegen/module/codegen_stages.h"
 
 /*
  * The order of the passes. Each one leaves a module that LLVM's verifier
@@ -17,9 +18,12 @@ int kiln__neutral_is(LLVMValueRef entry)
 
 kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
 {
-    LLVMValueRef inner = *entry;
+    LLVMValueRef inner;
 
-    KILN_TRY(kiln__neutral_check_entry(job, inner));
+    KILN_TRY(kiln__neutral_check_entry(job, *entry));
+    KILN_TRY(kiln__neutral_map_spaces(job));
+    kiln__target_describe(job);
+    inner = LLVMGetNamedFunction(job->module, job->request->entry);
     KILN_TRY(kiln__neutral_pass_item(job, &inner));
     return kiln__neutral_bind_entry(job, inner, entry);
 }

@@ -13,6 +13,9 @@
  * parameter. docs/llvm-ir.md describes both forms.
  */
 
+/* Metadata that says whose numbers the module's address spaces have. */
+#define KILN__NEUTRAL_METADATA "kiln.spaces"
+
 /* ---- neutral.c ---- */
 /* True for the entry of a neutral module. */
 int kiln__neutral_is(LLVMValueRef entry);
@@ -29,6 +32,10 @@ kiln_status kiln__neutral_check_entry(kiln__codegen_job *job,
    raised. */
 kiln_status kiln__neutral_bind_entry(kiln__codegen_job *job, LLVMValueRef inner,
                                      LLVMValueRef *bound);
+
+/* ---- neutral_spaces.c ---- */
+/* Gives all of the module the target's address spaces. */
+kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job);
 
 /* ---- neutral_item.c ---- */
 /* Passes the item to `*entry` and to all functions that reach a device

@@ -258,6 +258,14 @@ typedef struct kiln__foreign_limit {
 #define KILN__HAS_QUICK_FLOATS \
     (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_APPROXIMATE)
 
+/* Neutral modules number generic, global, group, constant and private memory 0,
+   1, 3, 4 and 5. */
+#define KILN__NEUTRAL_SPACE_COUNT 6
+#define KILN__NEUTRAL_SPACES \
+    { \
+        0, 1, 2, 3, 4, 5 \
+    } /* of a target that does so */
+
 /**
  * What modules of other frontends may use on a target, beyond what every target
  * has. Sets of address spaces have one bit for each, beginning with 0.
@@ -266,6 +274,10 @@ typedef struct kiln__foreign_rules {
     const char *intrinsics;   /* prefix of the target's own: "nvvm." */
     uint32_t spaces;          /* that pointers may have */
     uint32_t constant_spaces; /* that constants of the module may be in */
+    /* The target's numbers of a neutral module's address spaces, and
+       where it has constants that the module has in generic memory. */
+    unsigned neutral_spaces[KILN__NEUTRAL_SPACE_COUNT];
+    unsigned neutral_constants;
     /* that atomics may have; NULL ends the list; NULL: any */
     const char *const *scopes;
     int has_long_floats; /* type x86_fp80 */

@@ -61,6 +61,8 @@ int kiln__code_is_quick(const kiln__codegen_job *job, LLVMModuleRef module);
 /* Sets the job's machine and data layout. Fails with the name of a triple,
    processor or feature that LLVM does not know. */
 kiln_status kiln__target_open(kiln__codegen_job *job);
+/* Gives the job's module the target's triple and data layout. */
+void kiln__target_describe(kiln__codegen_job *job);
 /* The machines of this thread are never used again: LLVM was left in an unknown
    state. */
 void kiln__target_abandon(void);

@@ -232,9 +232,7 @@ static kiln_status machines_get(kiln__codegen_job *job, machines **out)
 
 /* ---- a job's target ---- */
 
-/* Sets the module's target. A foreign module that is read later gets the
-   same. */
-static void describe_module(kiln__codegen_job *job)
+void kiln__target_describe(kiln__codegen_job *job)
 {
     char *layout = LLVMCopyStringRepOfTargetData(job->layout);
 
@@ -276,6 +274,6 @@ kiln_status kiln__target_open(kiln__codegen_job *job)
         job->backend->open(job);
     KILN_TRY(open_machine(job));
     job->layout = LLVMCreateTargetDataLayout(job->machine);
-    describe_module(job);
+    kiln__target_describe(job);
     return KILN_OK;
 }

@@ -65,6 +65,13 @@ LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
 /* ---- llvm_gap_foreign.cc: modules of others ---- */
+/* Reads a module, text or bitcode. If it names no data layout, it gets this
+   one, since alignments that a text leaves out follow from the layout. Takes
+   the buffer. On failure it returns NULL and a message for
+   LLVMDisposeMessage(). */
+LLVMModuleRef kiln__llvm_read_module(LLVMContextRef context,
+                                     LLVMMemoryBufferRef buffer,
+                                     const char *layout, char **message);
 /* Drops all named metadata and all flags of the module except those listed.
    Both lists end in NULL. */
 void kiln__llvm_keep_metadata(LLVMModuleRef module, const char *const *names,
@@ -93,6 +100,26 @@ LLVMValueRef kiln__llvm_prepend_parameter(LLVMValueRef function,
 /* Replaces the call by one of `callee` that passes `argument` first. */
 void kiln__llvm_prepend_argument(LLVMValueRef call, LLVMValueRef callee,
                                  LLVMValueRef argument);
+
+/* ---- llvm_gap_spaces.cc: other address spaces for a whole module ---- */
+#define KILN__LLVM_NO_SPACE 0xffffffffu
+
+typedef struct kiln__llvm_spaces {
+    const unsigned *to; /* new numbers by old ones; KILN__LLVM_NO_SPACE: none */
+    unsigned count;
+    unsigned constants; /* new number for variables with an initialiser in */
+    unsigned generic;   /* memory of this old number */
+} kiln__llvm_spaces;
+
+/* Gives all pointers, variables and functions of the module their new address
+   spaces. A variable whose pointer has another one is used through a cast.
+   Returns false, and the old number, if a space has no new number; then the
+   module is not to be used. */
+int kiln__llvm_map_spaces(LLVMModuleRef module, const kiln__llvm_spaces *map,
+                          unsigned *unknown);
+/* Puts all allocas into one address space; a cast makes the pointer that they
+   were before. */
+void kiln__llvm_move_allocas(LLVMModuleRef module, unsigned space);
 
 /* ---- llvm_gap_size.cc: what large functions cost ---- */
 /* Returns the instructions of the largest function, counted with all that is

@@ -1,7 +1,9 @@
 /* llvm_gap_foreign.cc - what LLVM's C interface lacks for modules of others. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
@@ -10,8 +12,42 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include "codegen/module/codegen_stages.h"
+
+/* ---- reading ----
+ *
+ * The C interface cannot tell the reader which data layout to use.
+ */
+
+extern "C" LLVMModuleRef kiln__llvm_read_module(LLVMContextRef context,
+                                                LLVMMemoryBufferRef buffer,
+                                                const char *layout,
+                                                char **message)
+{
+    const std::unique_ptr<llvm::MemoryBuffer> owned(llvm::unwrap(buffer));
+    const auto choose = [layout](llvm::StringRef /*triple*/,
+                                 llvm::StringRef given) {
+        return given.empty() ? std::optional<std::string>(layout)
+                             : std::nullopt;
+    };
+    llvm::SMDiagnostic diagnostic;
+    std::unique_ptr<llvm::Module> module =
+        llvm::parseIR(owned->getMemBufferRef(), diagnostic,
+                      *llvm::unwrap(context), llvm::ParserCallbacks(choose));
+    std::string text;
+
+    if (module != nullptr)
+        return llvm::wrap(module.release());
+    llvm::raw_string_ostream stream(text);
+    diagnostic.print(nullptr, stream, false);
+    *message = LLVMCreateMessage(text.c_str());
+    return nullptr;
+}
 
 /* ---- metadata of a whole module ----
  *

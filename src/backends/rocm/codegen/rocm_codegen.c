@@ -162,6 +162,8 @@ static const kiln__foreign_rules foreign = {
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) |
               KILN__SPACE_BIT(ITEM_SPACE),
     .constant_spaces = KILN__CONSTANT_SPACES,
+    .neutral_spaces = KILN__NEUTRAL_SPACES,
+    .neutral_constants = CONSTANT_SPACE,
     .scopes = scopes,
     .has_bfloats = 1,
     .has_address_numbers = 1,

@@ -277,6 +277,37 @@ static LLVMValueRef same_place(kiln__codegen_job *job, LLVMValueRef user,
     return place;
 }
 
+static uint32_t argument_alignment(LLVMValueRef call, unsigned at)
+{
+    const LLVMAttributeRef given = LLVMGetCallSiteEnumAttribute(
+        call, at + 1, LLVMGetEnumAttributeKindForName("align", 5));
+
+    return given != NULL ? (uint32_t)LLVMGetEnumAttributeValue(given) : 1;
+}
+
+/* Replaces a call that copies from a constant. Returns false when the call is
+   something else. */
+static int copy_from(kiln__codegen_job *job, LLVMValueRef call, LLVMValueRef to)
+{
+    const LLVMValueRef callee = LLVMIsACallInst(call)
+                                    ? LLVMIsAFunction(LLVMGetCalledValue(call))
+                                    : NULL;
+    LLVMBuilderRef builder;
+
+    if (callee == NULL ||
+        LLVMGetIntrinsicID(callee) !=
+            LLVMLookupIntrinsicID("llvm.memcpy", sizeof "llvm.memcpy" - 1))
+        return 0;
+    builder = LLVMCreateBuilderInContext(job->context);
+    LLVMPositionBuilderBefore(builder, call);
+    LLVMBuildMemCpy(builder, LLVMGetOperand(call, 0),
+                    argument_alignment(call, 0), to,
+                    argument_alignment(call, 1), LLVMGetOperand(call, 2));
+    LLVMDisposeBuilder(builder);
+    LLVMInstructionEraseFromParent(call);
+    return 1;
+}
+
 /* Makes a user of a constant, and its own users, refer to `to`, which is the
    same constant in its own address space. */
 static kiln_status move_user(kiln__codegen_job *job, LLVMValueRef user,
@@ -288,6 +319,8 @@ static kiln_status move_user(kiln__codegen_job *job, LLVMValueRef user,
         LLVMSetOperand(user, 0, to);
         return KILN_OK;
     }
+    if (copy_from(job, user, to))
+        return KILN_OK;
     if (LLVMIsAGetElementPtrInst(user))
         place = same_place(job, user, to);
     else if (!LLVMIsAAddrSpaceCastInst(user))

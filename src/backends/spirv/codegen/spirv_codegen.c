@@ -367,6 +367,10 @@ static const kiln__foreign_rules foreign = {
               KILN__SPACE_BIT(3),
     .constant_spaces =
         KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT),
+    .neutral_spaces = {KILN__SPACE_GENERIC, KILN__SPACE_GLOBAL, 0,
+                       KILN__SHARED_SPACE, KILN__SPACE_CONSTANT,
+                       KILN__SPACE_PRIVATE},
+    .neutral_constants = KILN__SPACE_GLOBAL, /* which can become generic */
     .scopes = scopes,
     .has_wide_conversions = 1,
     .has_exact_remainders = 1,

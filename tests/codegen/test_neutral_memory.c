@@ -1,0 +1,204 @@
+/* test_neutral_memory.c - the memory that neutral modules use. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: unit codegen host cuda rocm spirv */
+/* LINKS: codegen */
+#include "support/neutral.h"
+
+#define ID "declare i64 @kiln_global_id(i32)\n"
+
+/* The body of an entry that has its element's address in %p. */
+#define ENTRY \
+    "define void @k(ptr %y, i64 %n) {\n" \
+    "  %i = call i64 @kiln_global_id(i32 0)\n" \
+    "  %p = getelementptr i32, ptr %y, i64 %i\n"
+#define END \
+    "  ret void\n" \
+    "}\n"
+
+/* ---- address spaces ---- */
+
+/* A function that is given generic pointers of every kind, and a local array
+   which cannot become values. */
+static const char mixed[] = ID
+    "@table = internal constant [4 x i32] [i32 5, i32 6, i32 7, i32 8]\n"
+    "declare void @llvm.lifetime.start.p0(ptr)\n"
+    "declare void @llvm.lifetime.end.p0(ptr)\n"
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+    "define internal void @copy(ptr %to, ptr %from) noinline {\n"
+    "  %v = load i32, ptr %from\n"
+    "  store i32 %v, ptr %to\n"
+    "  ret void\n"
+    "}\n" ENTRY "  %own = alloca [4 x i32], align 4\n"
+    "  call void @llvm.lifetime.start.p0(ptr %own)\n"
+    "  call void @llvm.memcpy.p0.p0.i64(ptr %own, ptr @table, i64 16, i1 0)\n"
+    "  %m = and i64 %i, 3\n"
+    "  %e = getelementptr i32, ptr %own, i64 %m\n"
+    "  %v = load i32, ptr %e\n"
+    "  %w = mul i32 %v, 10\n"
+    "  store i32 %w, ptr %e\n"
+    "  call void @copy(ptr %p, ptr %e)\n"
+    "  call void @llvm.lifetime.end.p0(ptr %own)\n" END;
+
+static void generic_pointers_reach_all_memory(void **state)
+{
+    int32_t y[8];
+    launch l;
+
+    (void)state;
+    neutral_accepted(mixed);
+    assert_int_equal(neutral_run(y, mixed, 8, 4, &l), 0);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(y[i], 10 * (5 + i % 4));
+}
+
+/* AMDGPU's verifier would refuse the alloca. */
+static void a_triple_means_nothing(void **state)
+{
+    static char module[4096];
+
+    (void)state;
+    snprintf(module, sizeof module, "target triple = \"%s\"\n%s",
+             "amdgcn-amd-amdhsa", mixed);
+    neutral_accepted(module);
+}
+
+static const char plain[] = ID ENTRY "  %v = load i32, ptr %p\n"
+                                     "  %s = add i32 %v, 1\n"
+                                     "  store i32 %s, ptr %p\n" END;
+
+static void accesses_of_arrays_are_global(void **state)
+{
+    (void)state;
+    neutral_form(CUDA, KILN_EMIT_ASM, plain, "st.global", "ld.b32");
+    neutral_form(CUDA, KILN_EMIT_ASM, plain, "ld.global", "st.b32");
+    neutral_form(ROCM, KILN_EMIT_ASM, plain, "global_store_dword", "flat_load");
+    neutral_form(ROCM, KILN_EMIT_ASM, plain, "global_load_dword", "flat_store");
+    neutral_text(SPIRV, plain, "store i32 %s.i.i, ptr addrspace(1)",
+                 "ptr addrspace(4)");
+}
+
+static void variables_of_an_item_are_where_the_target_has_them(void **state)
+{
+    (void)state;
+    neutral_text(ROCM, mixed, "alloca [4 x i32], align 4, addrspace(5)",
+                 "lifetime.start.p0");
+    neutral_text(CUDA | SPIRV, mixed, "alloca [4 x i32], align 4\n", NULL);
+}
+
+static void constants_are_read_where_the_target_has_them(void **state)
+{
+    static const char module[] =
+        ID "@table = internal constant [4 x i32] [i32 5, i32 6, i32 7, i32 "
+           "8]\n" ENTRY "  %m = and i64 %i, 3\n"
+           "  %e = getelementptr i32, ptr @table, i64 %m\n"
+           "  %v = load i32, ptr %e\n"
+           "  store i32 %v, ptr %p\n" END;
+
+    (void)state;
+    neutral_accepted(module);
+    neutral_form(CUDA, KILN_EMIT_ASM, module, "ld.global", "ld.b32");
+    neutral_text(CUDA, module, "addrspace(1) constant [4 x i32]", NULL);
+    neutral_text(ROCM, module, "addrspace(4) constant [4 x i32]", NULL);
+    neutral_text(SPIRV, module, "addrspace(2) constant [4 x i32]", NULL);
+}
+
+/* As clang writes it for spir64. */
+static const char spir[] =
+    "declare i64 @kiln_global_id(i32)\n"
+    "@table = internal addrspace(2) constant [2 x i32] [i32 30, i32 40]\n"
+    "define internal spir_func void @put(ptr addrspace(4) %to,\n"
+    "    ptr addrspace(4) %from) {\n"
+    "  %v = load i32, ptr addrspace(4) %from\n"
+    "  store i32 %v, ptr addrspace(4) %to\n"
+    "  ret void\n"
+    "}\n"
+    "define void @k(ptr addrspace(1) %y, i64 %n) {\n"
+    "  %own = alloca [2 x i32], align 4\n"
+    "  %i = call i64 @kiln_global_id(i32 0)\n"
+    "  %m = and i64 %i, 1\n"
+    "  %e = getelementptr i32, ptr addrspace(2) @table, i64 %m\n"
+    "  %v = load i32, ptr addrspace(2) %e\n"
+    "  %o = getelementptr i32, ptr %own, i64 %m\n"
+    "  store i32 %v, ptr %o\n"
+    "  %g = addrspacecast ptr %o to ptr addrspace(4)\n"
+    "  %p = getelementptr i32, ptr addrspace(1) %y, i64 %i\n"
+    "  %q = addrspacecast ptr addrspace(1) %p to ptr addrspace(4)\n"
+    "  call spir_func void @put(ptr addrspace(4) %q, ptr addrspace(4) %g)\n"
+    "  ret void\n"
+    "}\n"
+    "!kiln.spaces = !{!0}\n";
+
+static void numbers_of_spaces_may_be_those_of_spir(void **state)
+{
+    static char module[4096];
+    int32_t y[4];
+    launch l;
+
+    (void)state;
+    snprintf(module, sizeof module, "%s!0 = !{!\"spir\"}\n", spir);
+    neutral_accepted(module);
+    assert_int_equal(neutral_run(y, module, 4, 2, &l), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(y[i], i % 2 == 0 ? 30 : 40);
+    neutral_text(ROCM, module, "addrspace(4) constant [2 x i32]",
+                 "addrspace(2)");
+    snprintf(module, sizeof module, "%s!0 = !{!\"dxil\"}\n", spir);
+    neutral_refused_on(ALL, module, "metadata 'kiln.spaces' of the module is");
+}
+
+static void other_spaces_are_refused(void **state)
+{
+    (void)state;
+    neutral_refused_on(ALL,
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  %p = addrspacecast ptr %y to ptr addrspace(2)\n"
+                       "  store i32 1, ptr addrspace(2) %p\n"
+                       "  ret void\n"
+                       "}\n",
+                       "the module has pointers of address space 2, and 0, 1, "
+                       "3, 4 and 5 have a meaning");
+    neutral_refused_on(ALL,
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  %p = addrspacecast ptr %y to ptr addrspace(7)\n"
+                       "  store i32 1, ptr addrspace(7) %p\n"
+                       "  ret void\n"
+                       "}\n",
+                       "the module has pointers of address space 7, and ");
+}
+
+static void pointers_to_functions_need_a_target_that_has_them(void **state)
+{
+    (void)state;
+    neutral_refused_on(SPIRV,
+                       "define internal i32 @f(i32 %x) noinline {\n"
+                       "  ret i32 %x\n"
+                       "}\n"
+                       "define internal i32 @g(i32 %x) noinline {\n"
+                       "  ret i32 1\n"
+                       "}\n"
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  %odd = trunc i64 %n to i1\n"
+                       "  %h = select i1 %odd, ptr @f, ptr @g\n"
+                       "  %v = call i32 %h(i32 3)\n"
+                       "  store i32 %v, ptr %y\n"
+                       "  ret void\n"
+                       "}\n",
+                       "function 'f' of the module: its address is taken, and "
+                       "the target has no pointers to functions");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(generic_pointers_reach_all_memory),
+        cmocka_unit_test(a_triple_means_nothing),
+        cmocka_unit_test(accesses_of_arrays_are_global),
+        cmocka_unit_test(variables_of_an_item_are_where_the_target_has_them),
+        cmocka_unit_test(constants_are_read_where_the_target_has_them),
+        cmocka_unit_test(numbers_of_spaces_may_be_those_of_spir),
+        cmocka_unit_test(other_spaces_are_refused),
+        cmocka_unit_test(pointers_to_functions_need_a_target_that_has_them),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
