@@ -22,12 +22,18 @@
 /* Writes the statements, and computes for x and n what they do. */
 typedef int64_t (*shape)(FILE *out, int64_t x, int64_t n);
 
+/* Sums wrap, as they do in kernels. */
+static int64_t wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 static int64_t straight(FILE *out, int64_t x, int64_t n)
 {
     (void)n;
     for (int k = 0; k < LINES; k++) {
         fprintf(out, "    x = (x ^ %d) + (x >> 3)\n", k);
-        x = (x ^ k) + (x >> 3);
+        x = wrap_add(x ^ k, x >> 3);
     }
     return x;
 }
@@ -80,7 +86,7 @@ static int64_t variables(FILE *out, int64_t x, int64_t n)
     }
     for (int k = 0; k < count; k++) {
         fprintf(out, "    x = (x >> 1) + v%d\n", k * 7919 % count);
-        x = (x >> 1) + values[k * 7919 % count];
+        x = wrap_add(x >> 1, values[k * 7919 % count]);
     }
     return x;
 }
@@ -90,7 +96,7 @@ static int64_t calls(FILE *out, int64_t x, int64_t n)
     (void)n;
     for (int k = 0; k < LINES; k++) {
         fprintf(out, "    x = mixed(x, %d)\n", k);
-        x = (x ^ (x >> 5)) + k;
+        x = wrap_add(x ^ (x >> 5), k);
     }
     return x;
 }
