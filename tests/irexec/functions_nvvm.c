@@ -58,6 +58,28 @@ static uint32_t shuffle_index(uint32_t mask, uint32_t word, uint32_t lane,
     return (uint32_t)words[lane];
 }
 
+static void warp_barrier(uint32_t mask)
+{
+    uint64_t present;
+
+    (void)wait_for_lanes(PLACE, 0, &present);
+    if ((present & ~(uint64_t)mask) != 0)
+        fail_item("a barrier of a warp that leaves out a lane");
+}
+
+static uint32_t ballot(uint32_t mask, uint8_t bit)
+{
+    uint64_t present, set = 0;
+    const uint64_t *words = wait_for_lanes(PLACE, bit & 1u, &present);
+
+    if ((present & ~(uint64_t)mask) != 0)
+        fail_item("a vote that leaves out a lane");
+    for (int i = 0; i < 32; i++)
+        if ((present >> i & 1) != 0)
+            set |= words[i] << i;
+    return (uint32_t)set;
+}
+
 #define ENTRY(text, function, together) \
     { \
         "nvvm." text, (any_function)(function), (together) \
@@ -80,5 +102,7 @@ const named_function nvvm_functions[] = {
     ENTRY("read.ptx.sreg.warpsize", warpsize, 0),
     ENTRY("barrier.cta.sync.aligned.all", barrier, 1),
     ENTRY("shfl.sync.idx.i32", shuffle_index, 1),
+    ENTRY("bar.warp.sync", warp_barrier, 1),
+    ENTRY("vote.ballot.sync", ballot, 1),
     {NULL, NULL, 0},
 };

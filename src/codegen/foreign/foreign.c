@@ -220,6 +220,7 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     if (job->settings->debug_level == KILN_DEBUG_NONE)
         LLVMStripModuleDebugInfo(job->module);
     KILN_TRY(check_entry(job, entry));
+    kiln__foreign_mark_convergent(job);
     KILN_TRY(kiln__foreign_trim(job, entry));
     if (kiln__neutral_is(entry))
         KILN_TRY(adapt(job, &entry));

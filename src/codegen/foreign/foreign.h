@@ -59,6 +59,14 @@ const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
    code. */
 kiln_status kiln__foreign_bind(kiln__codegen_job *job);
 
+/* True for the name of a device function that items execute together. */
+int kiln__foreign_is_collective(const char *name);
+
+/* ---- foreign_converge.c ---- */
+/* Marks collective functions, and all functions that reach one, as convergent,
+   whatever the frontend said of them. */
+void kiln__foreign_mark_convergent(kiln__codegen_job *job);
+
 /* ---- foreign_sites.c ---- */
 /* True for a global that stands for a site of the request. */
 int kiln__foreign_is_site(const kiln__codegen_job *job, LLVMValueRef global);

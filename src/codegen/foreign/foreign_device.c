@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include <llvm-c/DebugInfo.h>
+
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
-#include "codegen/module/codegen_stages.h"
+#include "codegen/foreign/foreign_device.h"
 #include "ir/ir.h"
 
 /*
@@ -12,30 +14,16 @@
  * builds at that place. So they must be called directly, and what describes an
  * exception must be constant.
  *
- * A frontend may declare that asking for an id reads no memory, and its
- * optimiser then says the same of every function that asks for one. But the
- * code built here reads the item, which the host changes from item to item. So
- * all functions that reach such a call lose what was said of their memory
- * accesses, and LLVM infers again what is true.
+ * A *family* is what names before the first dot stand for. The form of a family
+ * describes the type of its functions: the result, a colon, and the parameters
+ * after the item, each as one letter.
+ *
+ *   v  void     b  i1      i  i32     l  i64     p  ptr
+ *   T  the type that the name ends in: kiln_shuffle.f32
  */
 
-typedef struct device_function {
-    const char *name;
-    uint32_t query;
-    uint64_t beyond; /* the value for a dimension above 2 */
-} device_function;
-
-static const device_function queries[] = {
-    {"kiln_global_id", KILN__QUERY_GLOBAL_ID, 0},
-    {"kiln_local_id", KILN__QUERY_LOCAL_ID, 0},
-    {"kiln_group_id", KILN__QUERY_GROUP_ID, 0},
-    {"kiln_global_size", KILN__QUERY_GLOBAL_SIZE, 1},
-    {"kiln_local_size", KILN__QUERY_LOCAL_SIZE, 1},
-    {"kiln_group_count", KILN__QUERY_GROUP_COUNT, 1},
-};
-
-static kiln_status refuse_call(kiln__codegen_job *job, const char *name,
-                               const char *why)
+kiln_status kiln__foreign_refuse_call(kiln__codegen_job *job, const char *name,
+                                      const char *why)
 {
     return kiln__job_fail(job, KILN_ECODEGEN, "device function '%s': %s", name,
                           why);
@@ -54,29 +42,44 @@ static LLVMValueRef choose(kiln__codegen_job *job, LLVMBuilderRef builder,
     return LLVMBuildSelect(builder, is, value, otherwise, "");
 }
 
-static kiln_status bind_query(kiln__codegen_job *job, LLVMBuilderRef builder,
-                              LLVMValueRef call, const device_function *to)
+/* The value for a dimension above 2: sizes are 1, ids 0. */
+static uint64_t beyond(uint32_t query)
 {
-    LLVMTypeRef i64 = kiln__job_i64(job);
-    LLVMValueRef item = LLVMGetOperand(call, 0);
-    LLVMValueRef dimension = LLVMGetOperand(call, 1);
-    LLVMValueRef value = LLVMConstInt(i64, to->beyond, 0);
+    return query == KILN__QUERY_GLOBAL_SIZE ||
+           query == KILN__QUERY_LOCAL_SIZE || query == KILN__QUERY_GROUP_COUNT;
+}
+
+LLVMValueRef kiln__foreign_ask(const kiln__device_call *c, uint32_t query,
+                               uint32_t dimension)
+{
+    return c->job->backend->item->query(c->job, c->builder, c->item, query,
+                                        dimension);
+}
+
+static LLVMValueRef ask(const kiln__device_call *c, uint32_t dimension)
+{
+    return kiln__foreign_ask(c, c->family->number, dimension);
+}
+
+static LLVMValueRef bind_query(const kiln__device_call *c)
+{
+    LLVMValueRef dimension = c->arguments[0];
+    LLVMValueRef value = kiln__job_number64(c->job, beyond(c->family->number));
 
     if (LLVMIsAConstantInt(dimension)) {
         const uint64_t d = LLVMConstIntGetZExtValue(dimension);
 
-        if (d <= 2)
-            value = job->backend->item->query(job, builder, item, to->query,
-                                              (uint32_t)d);
-    } else {
-        for (uint32_t d = 0; d <= 2; d++)
-            value = choose(
-                job, builder, dimension, d,
-                job->backend->item->query(job, builder, item, to->query, d),
-                value);
+        return d <= 2 ? ask(c, (uint32_t)d) : value;
     }
-    LLVMReplaceAllUsesWith(call, value);
-    return KILN_OK;
+    for (uint32_t d = 0; d <= 2; d++)
+        value = choose(c->job, c->builder, dimension, d, ask(c, d), value);
+    return value;
+}
+
+/* Queries without a dimension, whose answers are i32. */
+static LLVMValueRef bind_lane(const kiln__device_call *c)
+{
+    return LLVMBuildTrunc(c->builder, ask(c, 0), kiln__job_i32(c->job), "");
 }
 
 /* ---- exceptions ---- */
@@ -119,169 +122,154 @@ static int is_noreturn(LLVMValueRef call)
                NULL;
 }
 
-static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
-                              LLVMValueRef call)
+static LLVMValueRef fail_raise(const kiln__device_call *c, const char *why)
 {
-    LLVMValueRef kind = LLVMGetOperand(call, 1);
-    LLVMValueRef ordinal = LLVMGetOperand(call, 3);
-    const char *method = constant_text(job, LLVMGetOperand(call, 2));
-    const char *message = constant_text(job, LLVMGetOperand(call, 4));
+    (void)kiln__foreign_refuse_call(c->job, "kiln_raise", why);
+    return NULL;
+}
 
-    if (is_noreturn(call))
-        return refuse_call(job, "kiln_raise",
-                           "it returns, and is said to be noreturn");
+static LLVMValueRef bind_raise(const kiln__device_call *c)
+{
+    LLVMValueRef kind = c->arguments[0], ordinal = c->arguments[2];
+    const char *method = constant_text(c->job, c->arguments[1]);
+    const char *message = constant_text(c->job, c->arguments[3]);
+
+    if (is_noreturn(c->call))
+        return fail_raise(c, "it returns, and is said to be noreturn");
     if (!LLVMIsAConstantInt(kind) || !LLVMIsAConstantInt(ordinal))
-        return refuse_call(job, "kiln_raise",
-                           "kind and ordinal must be constants");
+        return fail_raise(c, "kind and ordinal must be constants");
     if (method == NULL || message == NULL)
-        return refuse_call(job, "kiln_raise",
-                           "method and message must be constant strings");
-    job->backend->item->raise(
-        job, builder, LLVMGetOperand(call, 0),
+        return fail_raise(c, "method and message must be constant strings");
+    c->job->backend->item->raise(
+        c->job, c->builder, c->item,
         &(kiln__codegen_exception){
             .kind = (uint32_t)LLVMConstIntGetZExtValue(kind),
             .ordinal = (uint32_t)LLVMConstIntGetZExtValue(ordinal),
             .method = method,
             .message = message,
-            .values = {LLVMGetOperand(call, 5), LLVMGetOperand(call, 6)}});
-    return KILN_OK;
+            .values = {c->arguments[4], c->arguments[5]}});
+    return NULL;
 }
 
-/* ---- attributes of memory accesses ---- */
+/* ---- families ---- */
 
-static const char *const said_of_memory[] = {"memory", "readnone", "readonly",
-                                             "speculatable", "writeonly"};
-#define SAID (sizeof said_of_memory / sizeof said_of_memory[0])
+static const kiln__device_family families[] = {
+    {"kiln_global_id", "l:i", KILN__QUERY_GLOBAL_ID, bind_query},
+    {"kiln_local_id", "l:i", KILN__QUERY_LOCAL_ID, bind_query},
+    {"kiln_group_id", "l:i", KILN__QUERY_GROUP_ID, bind_query},
+    {"kiln_global_size", "l:i", KILN__QUERY_GLOBAL_SIZE, bind_query},
+    {"kiln_local_size", "l:i", KILN__QUERY_LOCAL_SIZE, bind_query},
+    {"kiln_group_count", "l:i", KILN__QUERY_GROUP_COUNT, bind_query},
+    {"kiln_sub_group_size", "i:", KILN__QUERY_SUB_GROUP_SIZE, bind_lane},
+    {"kiln_sub_group_id", "i:", KILN__QUERY_SUB_GROUP_ID, bind_lane},
+    {"kiln_lane_id", "i:", KILN__QUERY_LANE_ID, bind_lane},
+    {"kiln_sub_group_count", "i:", 0, kiln__foreign_sub_group_count},
+    {"kiln_barrier", "v:ii", 0, kiln__foreign_barrier},
+    {"kiln_shuffle", "T:Ti", KILN__GROUP_SHUFFLE, kiln__foreign_shuffle},
+    {"kiln_shuffle_xor", "T:Ti", KILN__GROUP_SHUFFLE_XOR,
+     kiln__foreign_shuffle},
+    {"kiln_shuffle_up", "T:Ti", KILN__GROUP_SHUFFLE_UP, kiln__foreign_shuffle},
+    {"kiln_shuffle_down", "T:Ti", KILN__GROUP_SHUFFLE_DOWN,
+     kiln__foreign_shuffle},
+    {"kiln_broadcast", "T:iTi", 0, kiln__foreign_broadcast},
+    {"kiln_ballot", "l:b", 0, kiln__foreign_ballot},
+    {"kiln_any", "b:ib", KILN__GROUP_SUB_ANY, kiln__foreign_vote},
+    {"kiln_all", "b:ib", KILN__GROUP_SUB_ALL, kiln__foreign_vote},
+    {"kiln_reduce", "T:iT", KILN__SCAN_ALL, kiln__foreign_scan},
+    {"kiln_scan", "T:iT", KILN__SCAN_WITH, kiln__foreign_scan},
+    {"kiln_exscan", "T:iT", KILN__SCAN_WITHOUT, kiln__foreign_scan},
+    {"kiln_raise", "v:ipipll", 0, bind_raise},
+};
 
-static void forget_memory(LLVMValueRef of, unsigned count)
+#define FAMILY_COUNT (sizeof families / sizeof families[0])
+
+/* Returns the family of a function's name; NULL: it has none. */
+static const kiln__device_family *find_family(const char *name)
 {
-    const int is_function = LLVMIsAFunction(of) != NULL;
-    const LLVMAttributeIndex self =
-        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    const size_t size = strcspn(name, ".");
 
-    for (size_t i = 0; i < SAID; i++) {
-        const unsigned kind = LLVMGetEnumAttributeKindForName(
-            said_of_memory[i], strlen(said_of_memory[i]));
+    for (size_t i = 0; i < FAMILY_COUNT; i++)
+        if (strlen(families[i].name) == size &&
+            memcmp(families[i].name, name, size) == 0)
+            return &families[i];
+    return NULL;
+}
 
-        for (unsigned at = 0; at <= count + 1; at++) {
-            const LLVMAttributeIndex index = at <= count ? at : self;
+int kiln__foreign_is_collective(const char *name)
+{
+    const kiln__device_family *family = find_family(name);
 
-            if (is_function)
-                LLVMRemoveEnumAttributeAtIndex(of, index, kind);
-            else
-                LLVMRemoveCallSiteEnumAttribute(of, index, kind);
-        }
+    return family != NULL && family->bind != bind_query &&
+           family->bind != bind_lane && family->bind != bind_raise &&
+           family->bind != kiln__foreign_sub_group_count;
+}
+
+/* ---- names and types ---- */
+
+static int32_t kind_named(const char *name)
+{
+    static const int32_t kinds[] = {KILN_TYPE_I32, KILN_TYPE_I64, KILN_TYPE_F32,
+                                    KILN_TYPE_F64};
+    const int32_t kind = kiln__scalar_named(name, strlen(name));
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i] == kind)
+            return kind;
+    return KILN_TYPE_NONE;
+}
+
+/* Reads ".OPERATION" and ".TYPE", as far as the family has them; false: the
+   name ends otherwise. */
+static int read_name(kiln__device_call *c)
+{
+    const char *rest = c->name + strlen(c->family->name);
+    const int has_type = strchr(c->family->form, 'T') != NULL;
+
+    c->kind = KILN_TYPE_NONE;
+    if (c->family->bind == kiln__foreign_scan &&
+        !kiln__foreign_read_operation(&c->operation, &rest))
+        return 0;
+    if (!has_type)
+        return *rest == '\0';
+    if (*rest != '.')
+        return 0;
+    c->kind = kind_named(rest + 1);
+    return c->kind != KILN_TYPE_NONE && kiln__foreign_can_combine(c);
+}
+
+static LLVMTypeRef type_of(const kiln__device_call *c, char letter)
+{
+    const LLVMContextRef context = c->job->context;
+
+    switch (letter) {
+    case 'v':
+        return LLVMVoidTypeInContext(context);
+    case 'b':
+        return LLVMInt1TypeInContext(context);
+    case 'i':
+        return kiln__job_i32(c->job);
+    case 'l':
+        return kiln__job_i64(c->job);
+    case 'p':
+        return LLVMPointerTypeInContext(context, 0);
+    default:
+        return kiln__job_scalar(c->job, c->kind);
     }
 }
 
-typedef struct reaching {
-    kiln__codegen_job *job;
-    LLVMValueRef *functions; /* functions that reach a device function */
-    size_t count;
-    int is_address_taken; /* the address of one of them is taken */
-} reaching;
-
-static void add_reaching(reaching *r, LLVMValueRef function)
+static LLVMTypeRef function_type(const kiln__device_call *c)
 {
-    for (size_t i = 0; i < r->count; i++)
-        if (r->functions[i] == function)
-            return;
-    r->functions[r->count++] = function;
-}
+    const char *letters = c->family->form + 2;
+    LLVMTypeRef types[1 + KILN__DEVICE_ARGUMENTS_MAX] = {
+        kiln__job_item_pointer(c->job)};
+    unsigned count = 1;
 
-/* Adds the functions that use the function; calls of it lose their
-   attributes. */
-static void add_users(reaching *r, LLVMValueRef function)
-{
-    LLVMUseRef use;
-
-    for (use = LLVMGetFirstUse(function); use != NULL;
-         use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
-
-        if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == function)
-            forget_memory(user, LLVMGetNumArgOperands(user));
-        else
-            r->is_address_taken = 1;
-        if (LLVMIsAInstruction(user))
-            add_reaching(
-                r, LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
-    }
-}
-
-static void forget_all(const kiln__codegen_job *job)
-{
-    LLVMValueRef f, i;
-    LLVMBasicBlockRef b;
-
-    for (f = LLVMGetFirstFunction(job->module); f != NULL;
-         f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f))
-            continue;
-        forget_memory(f, LLVMCountParams(f));
-        for (b = LLVMGetFirstBasicBlock(f); b != NULL;
-             b = LLVMGetNextBasicBlock(b))
-            for (i = LLVMGetFirstInstruction(b); i != NULL;
-                 i = LLVMGetNextInstruction(i))
-                if (LLVMIsACallInst(i) &&
-                    !LLVMIsAFunction(LLVMGetCalledValue(i)))
-                    forget_memory(i, LLVMGetNumArgOperands(i));
-    }
-}
-
-static size_t count_functions(const kiln__codegen_job *job)
-{
-    size_t count = 0;
-    LLVMValueRef at;
-
-    for (at = LLVMGetFirstFunction(job->module); at != NULL;
-         at = LLVMGetNextFunction(at))
-        count++;
-    return count;
-}
-
-/* Removes the attributes of all functions that reach a call of `function`, a
-   device function. */
-static kiln_status forget_of_callers(kiln__codegen_job *job,
-                                     LLVMValueRef function)
-{
-    reaching r = {.job = job};
-
-    r.functions = kiln__arena_allocate_array(
-        &job->arena, count_functions(job) + 1, sizeof *r.functions);
-    if (r.functions == NULL)
-        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    add_users(&r, function);
-    for (size_t i = 0; i < r.count; i++) {
-        forget_memory(r.functions[i], LLVMCountParams(r.functions[i]));
-        add_users(&r, r.functions[i]);
-    }
-    if (r.is_address_taken)
-        forget_all(job);
-    return KILN_OK;
+    for (; *letters != '\0'; letters++)
+        types[count++] = type_of(c, *letters);
+    return LLVMFunctionType(type_of(c, c->family->form[0]), types, count, 0);
 }
 
 /* ---- calls ---- */
-
-static LLVMTypeRef query_type(kiln__codegen_job *job)
-{
-    LLVMTypeRef parameters[] = {kiln__job_item_pointer(job),
-                                kiln__job_i32(job)};
-
-    return LLVMFunctionType(kiln__job_i64(job), parameters, 2, 0);
-}
-
-static LLVMTypeRef raise_type(kiln__codegen_job *job)
-{
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
-    LLVMTypeRef i32 = kiln__job_i32(job);
-    LLVMTypeRef i64 = kiln__job_i64(job);
-    LLVMTypeRef parameters[] = {
-        kiln__job_item_pointer(job), i32, pointer, i32, pointer, i64, i64};
-
-    return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 7,
-                            0);
-}
 
 /* True when the use is a plain call of the function. */
 static int is_call_of(LLVMValueRef user, LLVMValueRef function)
@@ -298,41 +286,53 @@ static int is_call_of(LLVMValueRef user, LLVMValueRef function)
     return 1;
 }
 
-static kiln_status replace_call(kiln__codegen_job *job, LLVMValueRef call,
-                                const device_function *query)
+static kiln_status replace_call(kiln__device_call *c, LLVMValueRef call)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
-    kiln_status status;
+    const size_t count = strlen(c->family->form) - 2;
+    LLVMValueRef value;
 
-    LLVMPositionBuilderBefore(builder, call);
-    status = query != NULL ? bind_query(job, builder, call, query)
-                           : bind_raise(job, builder, call);
-    LLVMDisposeBuilder(builder);
-    if (status == KILN_OK)
-        LLVMInstructionEraseFromParent(call);
-    return status;
+    c->call = call;
+    c->item = LLVMGetOperand(call, 0);
+    for (unsigned i = 0; i < count; i++)
+        c->arguments[i] = LLVMGetOperand(call, 1 + i);
+    c->builder = LLVMCreateBuilderInContext(c->job->context);
+    LLVMPositionBuilderBefore(c->builder, call);
+    LLVMSetCurrentDebugLocation2(c->builder, LLVMInstructionGetDebugLoc(call));
+    value = c->family->bind(c);
+    LLVMDisposeBuilder(c->builder);
+    KILN_TRY(c->job->status);
+    if (value != NULL)
+        LLVMReplaceAllUsesWith(call, value);
+    LLVMInstructionEraseFromParent(call);
+    return KILN_OK;
 }
 
-/* Replaces all calls of a device function. `query` is NULL for kiln_raise. */
-static kiln_status bind(kiln__codegen_job *job, const char *name,
-                        LLVMTypeRef type, const device_function *query)
+/* Replaces all calls of a device function. */
+static kiln_status bind(LLVMValueRef function, kiln__device_call c)
 {
-    LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
+    kiln__codegen_job *job = c.job;
+    const char *name = c.name;
     LLVMUseRef use;
 
-    if (function == NULL)
-        return KILN_OK;
     if (!LLVMIsDeclaration(function))
-        return refuse_call(job, name, "the module may not define it");
-    if (LLVMGlobalGetValueType(function) != type)
-        return refuse_call(job, name, "it is declared with another type");
-    KILN_TRY(forget_of_callers(job, function));
+        return kiln__foreign_refuse_call(job, name,
+                                         "the module may not define it");
+    if (!read_name(&c))
+        return kiln__foreign_refuse_call(
+            job, name,
+            "it has no such operation or type; types are i32, i64, "
+            "f32 and f64");
+    if (LLVMGlobalGetValueType(function) != function_type(&c))
+        return kiln__foreign_refuse_call(job, name,
+                                         "it is declared with another type");
+    KILN_TRY(kiln__foreign_forget_memory(job, function));
     while ((use = LLVMGetFirstUse(function)) != NULL) {
         LLVMValueRef user = LLVMGetUser(use);
 
         if (!is_call_of(user, function))
-            return refuse_call(job, name, "it may be called only");
-        KILN_TRY(replace_call(job, user, query));
+            return kiln__foreign_refuse_call(job, name,
+                                             "it may be called only");
+        KILN_TRY(replace_call(&c, user));
     }
     LLVMDeleteFunction(function);
     return KILN_OK;
@@ -340,9 +340,23 @@ static kiln_status bind(kiln__codegen_job *job, const char *name,
 
 kiln_status kiln__foreign_bind(kiln__codegen_job *job)
 {
-    LLVMTypeRef type = query_type(job);
+    const LLVMValueRef raise = LLVMGetNamedFunction(job->module, "kiln_raise");
+    const int raises = raise != NULL && LLVMGetFirstUse(raise) != NULL;
+    LLVMValueRef f, next;
+    size_t size;
 
-    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++)
-        KILN_TRY(bind(job, queries[i].name, type, &queries[i]));
-    return bind(job, "kiln_raise", raise_type(job), NULL);
+    for (f = LLVMGetFirstFunction(job->module); f != NULL; f = next) {
+        const char *name = LLVMGetValueName2(f, &size);
+        kiln__device_call c = {
+            .job = job, .family = find_family(name), .raises = raises};
+
+        next = LLVMGetNextFunction(f);
+        if (c.family == NULL)
+            continue;
+        c.name = kiln__arena_text(&job->arena, name);
+        if (c.name == NULL)
+            return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        KILN_TRY(bind(f, c));
+    }
+    return KILN_OK;
 }

@@ -206,6 +206,16 @@ typedef struct kiln__codegen_device {
     const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);
+    /* Builds a barrier for the items of a sub-group. */
+    void (*sub_group_barrier)(kiln__codegen_job *job, LLVMBuilderRef builder);
+    /* Returns an i64 with a bit for each lane whose `condition`, an i1, is
+       true. NULL: it is made of exchanges between lanes. */
+    LLVMValueRef (*ballot)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef condition);
+    /* Returns how many lanes of the item's sub-group exist, as i64. */
+    LLVMValueRef (*members)(kiln__codegen_job *job, LLVMBuilderRef builder);
+    /* Returns how many items a group has at most. */
+    uint32_t (*group_most)(const kiln__codegen_job *job);
     LLVMValueRef (*collective)(kiln__codegen_job *job, LLVMBuilderRef builder,
                                LLVMValueRef item,
                                const kiln__codegen_collective *collective);

@@ -115,6 +115,28 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
         job, builder, "llvm.nvvm.barrier.cta.sync.aligned.all", &first, 1);
 }
 
+/* The mask names all lanes, as in shuffle(). */
+static void sub_group_barrier(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    LLVMValueRef all = kiln__job_number32(job, 0xffffffffu);
+
+    (void)kiln__device_intrinsic(job, builder, "llvm.nvvm.bar.warp.sync", &all,
+                                 1);
+}
+
+static LLVMValueRef ballot(kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef condition)
+{
+    LLVMValueRef arguments[2] = {kiln__job_number32(job, 0xffffffffu),
+                                 condition};
+
+    return LLVMBuildZExt(builder,
+                         kiln__device_intrinsic(job, builder,
+                                                "llvm.nvvm.vote.ballot.sync",
+                                                arguments, 2),
+                         kiln__job_i64(job), "");
+}
+
 /* ---- floats ---- */
 
 /* cvt.rn.bf16.f32. */
@@ -210,6 +232,10 @@ static const kiln__device_hardware hardware = {
             .item_space = 0,
             .scope = "device",
             .barrier = barrier,
+            .members = kiln__device_members,
+            .group_most = kiln__device_group_most,
+            .sub_group_barrier = sub_group_barrier,
+            .ballot = ballot,
             .collective = kiln__device_collective,
             .rounds_bf16 = rounds_bf16,
         },

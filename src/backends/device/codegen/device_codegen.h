@@ -145,6 +145,9 @@ uint32_t kiln__device_print_report(kiln__codegen_job *job, size_t count,
 int kiln__device_has_reports(const kiln__codegen_job *job);
 
 /* ---- device_group.c: operations of a sub-group ---- */
+/* Returns how many lanes of the item's sub-group exist, as i64. */
+LLVMValueRef kiln__device_members(kiln__codegen_job *job,
+                                  LLVMBuilderRef builder);
 LLVMValueRef kiln__device_collective(
     kiln__codegen_job *job, LLVMBuilderRef builder, LLVMValueRef item,
     const kiln__codegen_collective *collective);

@@ -189,7 +189,8 @@ static LLVMValueRef fold(const lanes *s, uint32_t operation, int32_t kind,
 
 /* ---- operations ---- */
 
-static LLVMValueRef members(kiln__codegen_job *job, LLVMBuilderRef builder)
+LLVMValueRef kiln__device_members(kiln__codegen_job *job,
+                                  LLVMBuilderRef builder)
 {
     const kiln__device_hardware *hardware = kiln__hardware(job);
     const LLVMValueRef most = hardware->lanes(job, builder);
@@ -220,7 +221,7 @@ LLVMValueRef kiln__device_collective(kiln__codegen_job *job,
     const lanes s = {.job = job,
                      .builder = builder,
                      .lane = kiln__hardware(job)->lane(job, builder),
-                     .count = members(job, builder)};
+                     .count = kiln__device_members(job, builder)};
 
     (void)item;
     switch (operation) {

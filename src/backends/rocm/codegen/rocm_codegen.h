@@ -38,6 +38,12 @@ LLVMValueRef kiln__rocm_shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
 void kiln__rocm_fence(kiln__codegen_job *job, LLVMBuilderRef builder,
                       const char *scope, LLVMAtomicOrdering ordering);
 
+/* Functions for kiln__codegen_device. The first one waits until all lanes have
+   come, and lets each see what the others wrote. */
+void kiln__rocm_wait_for_lanes(kiln__codegen_job *job, LLVMBuilderRef builder);
+LLVMValueRef kiln__rocm_ballot(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef condition);
+
 /* ---- rocm_atomics.c ---- */
 /* Tells LLVM what it cannot know of the module's own atomics. */
 void kiln__rocm_describe_atomics(kiln__codegen_job *job);

@@ -112,8 +112,7 @@ static LLVMValueRef place_of(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  places_of_items(job), &item, 1, "");
 }
 
-/* Waits until all lanes have come here and their words can be read. */
-static void wait_for_lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
+void kiln__rocm_wait_for_lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
 {
     kiln__rocm_fence(job, builder, "wavefront", LLVMAtomicOrderingRelease);
     (void)kiln__device_intrinsic(job, builder, "llvm.amdgcn.wave.barrier", NULL,
@@ -132,13 +131,13 @@ static LLVMValueRef through_memory(kiln__codegen_job *job,
         LLVMBuildSub(builder, item, lane32(job, builder), "");
     LLVMValueRef result;
 
-    wait_for_lanes(job, builder);
+    kiln__rocm_wait_for_lanes(job, builder);
     LLVMBuildStore(builder, word, place_of(job, builder, item));
-    wait_for_lanes(job, builder);
+    kiln__rocm_wait_for_lanes(job, builder);
     result = LLVMBuildLoad2(
         builder, kiln__job_i32(job),
         place_of(job, builder, LLVMBuildAdd(builder, first, from, "")), "");
-    wait_for_lanes(job, builder);
+    kiln__rocm_wait_for_lanes(job, builder);
     return result;
 }
 
@@ -161,4 +160,19 @@ void kiln__rocm_fence(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMSetAtomicSyncScopeID(
         LLVMBuildFence(builder, ordering, 0, ""),
         LLVMGetSyncScopeID(job->context, scope, strlen(scope)));
+}
+
+/* ---- votes ---- */
+
+/* The intrinsic for 64 lanes also serves sub-groups of 32. */
+LLVMValueRef kiln__rocm_ballot(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef condition)
+{
+    static const char name[] = "llvm.amdgcn.ballot";
+    LLVMTypeRef type = kiln__job_i64(job);
+    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
+
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          &condition, 1, "");
 }

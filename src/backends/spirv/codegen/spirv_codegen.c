@@ -163,6 +163,15 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
         LLVMGetSyncScopeID(job->context, "workgroup", 9));
 }
 
+static void sub_group_barrier(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    LLVMValueRef both = kiln__job_number32(job, FENCE_LOCAL | FENCE_GLOBAL);
+
+    if (needs_sub_groups(job))
+        (void)call_together(job, builder, "_Z17sub_group_barrierj",
+                            LLVMVoidTypeInContext(job->context), &both, 1);
+}
+
 static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
                       int32_t kind)
 {
@@ -332,6 +341,9 @@ static const kiln__device_hardware hardware = {
             .item_space = KILN__SPACE_PRIVATE,
             .scope = "device",
             .barrier = barrier,
+            .members = kiln__device_members,
+            .group_most = kiln__device_group_most,
+            .sub_group_barrier = sub_group_barrier,
             .collective = kiln__device_collective,
             .has_atomic = has_atomic,
             .fail = kiln__spirv_fail,

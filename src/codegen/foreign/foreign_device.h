@@ -1,0 +1,110 @@
+/* foreign_device.h - calls of device functions in modules of others. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_FOREIGN_FOREIGN_DEVICE_H
+#define KILN_CODEGEN_FOREIGN_FOREIGN_DEVICE_H
+
+#include "abi/scalars.h"
+#include "codegen/module/codegen_stages.h"
+#include "ir/ir.h"
+
+struct kiln__device_call;
+
+/** Device functions whose names are alike before the first dot. */
+typedef struct kiln__device_family {
+    const char *name;
+    const char *form; /* of their type; see foreign_device.c */
+    uint32_t number;  /* KILN__QUERY_..., KILN__GROUP_... or KILN__SCAN_... */
+    /* Builds what replaces a call, and returns its value; NULL for void. A
+       failure is the job's. */
+    LLVMValueRef (*bind)(const struct kiln__device_call *call);
+} kiln__device_family;
+
+#define KILN__DEVICE_ARGUMENTS_MAX 6
+
+/** A call of a device function. */
+typedef struct kiln__device_call {
+    kiln__codegen_job *job;
+    const kiln__device_family *family;
+    const char *name;
+    int32_t kind;       /* of its type T, or KILN_TYPE_NONE */
+    uint32_t operation; /* KILN__COMBINE_... of a scan */
+    int raises;         /* the module does */
+    LLVMBuilderRef builder;
+    LLVMValueRef call;
+    LLVMValueRef item;
+    LLVMValueRef arguments[KILN__DEVICE_ARGUMENTS_MAX];
+} kiln__device_call;
+
+/* Which items' values a scan combines. */
+#define KILN__SCAN_ALL 0u     /* of all items: a reduction */
+#define KILN__SCAN_WITH 1u    /* of the items up to this one */
+#define KILN__SCAN_WITHOUT 2u /* of the items before this one */
+
+/* How a scan combines two values. */
+typedef enum kiln__combine {
+    KILN__COMBINE_ADD,
+    KILN__COMBINE_MUL,
+    KILN__COMBINE_MIN,
+    KILN__COMBINE_MAX,
+    KILN__COMBINE_UMIN,
+    KILN__COMBINE_UMAX,
+    KILN__COMBINE_AND,
+    KILN__COMBINE_OR,
+    KILN__COMBINE_XOR
+} kiln__combine;
+
+/* Who takes part; the first argument of many functions. */
+#define KILN__SCOPE_SUB_GROUP 1u
+#define KILN__SCOPE_GROUP 2u
+
+/* ---- foreign_device.c ---- */
+kiln_status kiln__foreign_refuse_call(kiln__codegen_job *job, const char *name,
+                                      const char *why);
+
+/* Returns the answer to KILN__QUERY_... as i64. */
+LLVMValueRef kiln__foreign_ask(const kiln__device_call *call, uint32_t query,
+                               uint32_t dimension);
+
+/* ---- foreign_forget.c ---- */
+/* Removes what is said of memory from all functions that reach a call of
+   `function`. */
+kiln_status kiln__foreign_forget_memory(kiln__codegen_job *job,
+                                        LLVMValueRef function);
+
+/* ---- foreign_collective.c: what items do together, on devices ---- */
+/* Returns the scope that the first argument names; 0: the job has failed. */
+uint32_t kiln__foreign_scope(const kiln__device_call *call);
+/* Returns the value of another lane of the sub-group: KILN__GROUP_SHUFFLE and
+   its like. `lane` is an i32. */
+LLVMValueRef kiln__foreign_lane(const kiln__device_call *call,
+                                uint32_t operation, LLVMValueRef value,
+                                LLVMValueRef lane);
+/* Returns an array of the call's type in the group's memory, one for each
+   name. */
+LLVMValueRef kiln__foreign_shared(const kiln__device_call *call,
+                                  const char *what, uint64_t count);
+/* Stores to an element of it. Several items may store the same value to the
+   same element. */
+void kiln__foreign_put(const kiln__device_call *call, LLVMValueRef shared,
+                       LLVMValueRef index, LLVMValueRef value);
+LLVMValueRef kiln__foreign_sub_group_count(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_barrier(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_shuffle(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_broadcast(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_ballot(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_vote(const kiln__device_call *call);
+
+/* ---- foreign_scan.c: reductions and scans, on devices ---- */
+LLVMValueRef kiln__foreign_scan(const kiln__device_call *call);
+/* Combine `value` of the items with the call's operation. */
+LLVMValueRef kiln__foreign_scan_in_sub_group(const kiln__device_call *call,
+                                             uint32_t which,
+                                             LLVMValueRef value);
+LLVMValueRef kiln__foreign_scan_in_group(const kiln__device_call *call,
+                                         uint32_t which, LLVMValueRef value);
+/* Reads ".OPERATION" at `*at` and moves on; false: there is none. */
+int kiln__foreign_read_operation(uint32_t *out, const char **at);
+/* False when the call's operation does not exist for its type. */
+int kiln__foreign_can_combine(const kiln__device_call *call);
+
+#endif /* KILN_CODEGEN_FOREIGN_FOREIGN_DEVICE_H */
