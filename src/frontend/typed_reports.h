@@ -20,4 +20,11 @@ kiln_status kiln__device_findings(const kiln_code *root,
                                   const kiln_config *config,
                                   const kiln_alloc *alloc, kiln_error **error);
 
+/* ---- entry_report.c ---- */
+/* Checks that the code, typed IR of Kiln's own, was declared as a kernel: other
+   functions return values or expect to be called by code. KILN_ECOMPILE, with
+   the place of the declaration. */
+kiln_status kiln__entry_check(const kiln_code *code, const kiln_alloc *alloc,
+                              kiln_error **error);
+
 #endif /* KILN_FRONTEND_TYPED_REPORTS_H */

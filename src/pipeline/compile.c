@@ -9,7 +9,7 @@
 #include "context/keys/key.h"
 #include "context/types/types.h"
 #include "frontend/language.h"
-#include "ir/ir.h"
+#include "frontend/typed_reports.h"
 #include "pipeline/build.h"
 #include "pipeline/build_task.h"
 #include "pipeline/debug_lines.h"
@@ -99,28 +99,13 @@ static kiln_status reuse(kiln_kernel **out, int32_t *source,
     return status;
 }
 
-/* A kernel must be declared as one: other functions return values or expect to
-   be called by code. */
 static kiln_status check_entry(const kiln_code *code, const kiln_config *config,
                                kiln_error **error)
 {
-    kiln_frontend *frontend = kiln__code_frontend(code);
-    size_t size;
-    const void *bytes = kiln_code_ir(code, &size);
-    kiln__ir ir;
-    uint32_t kernel;
-
-    if (frontend->ops.lower != NULL || config->entry_abi != KILN_ABI_KERNEL)
+    if (kiln__code_frontend(code)->ops.lower != NULL ||
+        config->entry_abi != KILN_ABI_KERNEL)
         return KILN_OK;
-    KILN_TRY(kiln__ir_decode(&ir, &config->context->alloc, bytes, size, error));
-    kernel = ir.kernel;
-    kiln__ir_dispose(&ir);
-    if (kernel)
-        return KILN_OK;
-    return kiln__error_set(error, KILN_ECOMPILE,
-                           "%s is a function, not a kernel: declare it with "
-                           "`kernel` to launch it",
-                           kiln_code_name(code));
+    return kiln__entry_check(code, &config->context->alloc, error);
 }
 
 static kiln_status gather(kiln__build **out, kiln__call_chain *chain,

@@ -402,6 +402,8 @@ static void some_values_must_be_constant(void **state)
     refuse(*state, "i64", "fn f(n)\n    local t = f32[n]\nend\n",
            "not-constant", 2, 19, "size of a local array", NULL);
     refuse(*state, "i64", "fn f(n)\n    for i in 0..9 by n\n    end\nend\n",
+           "not-constant", 2, 22, "step", "`while i < hi`");
+    refuse(*state, "f32", "fn f(x)\n    for i in 0..9 by x\n    end\nend\n",
            "not-constant", 2, 22, "step", NULL);
     refuse(*state, "i64", "fn f(n)\n    for i in 0..9 by 0\n    end\nend\n",
            "zero-step", 2, 22, "not zero", NULL);

@@ -239,13 +239,26 @@ static void a_function_is_not_a_kernel(void **state)
 {
     struct fixture *fixture = *state;
     kiln_signature signature = signature_of(fixture, "twice");
+    const kiln_diagnostic *what;
     const kiln_kernel *kernel;
+    kiln_error *error = NULL;
 
     signature.types = (const kiln_type *const[]){
         kiln_type_scalar(fixture->context, KILN_TYPE_F32)};
-    assert_fails(KILN_ECOMPILE, "not a kernel",
-                 kiln_compile(&kernel, fixture->context, &signature,
-                              fixture->config, NULL, &test_error));
+
+    assert_status(KILN_ECOMPILE,
+                  kiln_compile(&kernel, fixture->context, &signature,
+                               fixture->config, NULL, &error));
+
+    assert_string_equal(kiln_error_message(error),
+                        "test.twice(f32) is a function, not a kernel");
+    what = kiln_error_diagnostic(error, 0);
+    assert_string_equal(what->code, "not-a-kernel");
+    assert_contains(what->hint, "`kernel`");
+    assert_string_equal(what->location.file, "test.kiln");
+    assert_int_equal(what->location.line, 1);
+    assert_int_equal(what->location.column, 4);
+    kiln_error_free(error);
 }
 
 static void wrong_arguments_are_refused(void **state)

@@ -58,6 +58,23 @@ void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
 
 /* ---- for ---- */
 
+/* The step is no constant integer. Loops over a grid, whose step is the number
+   of items, are common in other languages, so the hint says how to write
+   one. */
+static void refuse_step(kiln__infer *in, const kiln__value *step,
+                        const kiln__ast *ast)
+{
+    const int is_integer = step->kind == KILN__VALUE_TYPED &&
+                           kiln__kind_is_integer(step->type->kind);
+
+    (void)kiln__infer_error(
+        in, ast->span, "not-constant",
+        is_integer ? "write `i = lo`, `while i < hi`, and `i += s` as the "
+                     "last line of the loop"
+                   : NULL,
+        "the step of a loop is a constant integer");
+}
+
 /* Stores the step as a constant of the loop's type; false after an error. */
 static int loop_step(kiln__infer *in, const kiln__ast *ast,
                      const kiln_type *type, kiln__value *out)
@@ -70,9 +87,7 @@ static int loop_step(kiln__infer *in, const kiln__ast *ast,
         if (kiln__value_is_vague(&value))
             return 0;
         if (!kiln__infer_known_integer(&value, &constant.integer)) {
-            (void)kiln__infer_error(in, ast->span, "not-constant", NULL,
-                                    "the step of a loop is a constant "
-                                    "integer");
+            refuse_step(in, &value, ast);
             return 0;
         }
         kiln__infer_discard(in, &value, ast);
