@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kiln_explain.h"
 #include "kiln_settings.h"
 
 /* ---- show ---- */
@@ -140,51 +141,10 @@ static void explain_json(json *out, const kiln_cache_answer *answer,
     json_end(out);
 }
 
-static const char *or_none(const char *text)
-{
-    return text != NULL ? text : "(no such field)";
-}
-
-static void explain_text(const kiln_cache_answer *answer, const char *wanted,
-                         const char *verdict)
-{
-    char digest[KILN_DIGEST_TEXT_SIZE];
-    size_t differing = 0;
-
-    (void)printf("%s %s: %s\n", answer->kind, wanted, verdict);
-    if (answer->found == KILN_CACHE_BAD)
-        (void)printf("  %s: %s\n", answer->nearest->path,
-                     answer->nearest->fault);
-    if (answer->session != NULL)
-        (void)printf("  built again by each process: %s\n", answer->session);
-    if (answer->found != KILN_CACHE_NEAREST)
-        return;
-    kiln_digest_text(answer->nearest->digest, digest);
-    (void)printf("  nearest: %s %s\n", digest, answer->nearest->name);
-    for (size_t i = 0; i < answer->field_count; i++) {
-        const kiln_cache_difference *field = &answer->fields[i];
-
-        if (!field->differs)
-            continue;
-        differing++;
-        (void)printf("  %s\n    wanted %s\n    found  %s\n", field->name,
-                     or_none(field->wanted), or_none(field->found));
-    }
-    (void)printf("  the other %zu fields are equal\n",
-                 answer->field_count - differing);
-}
-
 static void explain_answer(void *env, const kiln_cache_answer *answer)
 {
     static const char *const words[] = {"absent", "other key", "found",
                                         "stale",  "bad",       "unread"};
-    static const char *const verdicts[] = {
-        "absent",
-        "other key",
-        "found",
-        "found, but what it calls has changed",
-        "there, but not believed",
-        "not looked for: KILN_CACHE or KILN_CACHE_TIERS says so"};
     char wanted[KILN_DIGEST_TEXT_SIZE];
     cache_command *c = env;
 
@@ -192,7 +152,7 @@ static void explain_answer(void *env, const kiln_cache_answer *answer)
     if (c->options->json)
         explain_json(&c->json, answer, wanted, words[answer->found]);
     else
-        explain_text(answer, wanted, verdicts[answer->found]);
+        tool_explain(stdout, answer);
 }
 
 /* True for a value as kiln run takes it: "2.5:f32", "f32[8]=ones", "@x.npy". */

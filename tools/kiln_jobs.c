@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kiln_explain.h"
 #include "kiln_precompile.h"
 #include "kiln_progress.h"
 
@@ -211,6 +212,24 @@ static void show_step(size_t done, size_t count, const kiln_batch_job *job,
     progress_step(s->bar, s->before + done, name, job->status == KILN_OK);
 }
 
+static void tell_answer(void *env, const kiln_cache_answer *answer)
+{
+    (void)env;
+    if (answer->found != KILN_CACHE_FOUND)
+        tool_explain(stderr, answer);
+}
+
+/* Tells why the pack lacks what the job wants. If that cannot be found out, the
+   error before it has to do. */
+static void tell_reason(const job_list *list, const kiln_batch_job *job)
+{
+    kiln_error *error = NULL;
+
+    if (kiln_cache_explain(list->context, &job->signature, job->config,
+                           tell_answer, NULL, &error) != KILN_OK)
+        kiln_error_free(error);
+}
+
 /* Reports failures in the order of the list. */
 static void tell_failures(const job_list *list, const workload *from)
 {
@@ -220,6 +239,8 @@ static void tell_failures(const job_list *list, const workload *from)
         if (list->jobs[i].status != KILN_OK) {
             (void)jobs_fail(list, from, i, list->jobs[i].error);
             list->jobs[i].error = NULL;
+            if (list->jobs[i].status == KILN_ENOTFOUND)
+                tell_reason(list, &list->jobs[i]);
             count++;
         }
     if (count > 0)

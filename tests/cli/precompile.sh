@@ -157,6 +157,13 @@ grep -q '^compile [1-6]/6 linear.axpy(f32\[:\], f32, f32\[:\]) for host$' err ||
     fail "what did not fail is not told"
 rm told wanted
 
+# What a pack lacks is told with the reason, as kiln cache explain tells it.
+with KILN_CACHE_TIERS=typed_ir expect 1 precompile linear.kiln \
+    --workload list -o bad.pack
+says err "is not in the cache, and must be"
+says err "not looked for: KILN_CACHE"
+clean "one.pack "
+
 # ---- one pack for targets of every kind, no device at hand ----
 
 for pack in all.pack again.pack; do
