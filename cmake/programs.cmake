@@ -14,7 +14,8 @@ function(kiln_add_program name)
     endif()
 endfunction()
 
-kiln_add_program(kiln-command tools/*.c)
+# It writes floats as kernels do, and uses only public functions of libkiln.
+kiln_add_program(kiln-command tools/*.c src/base/data/float_text.c)
 if(TARGET kiln-command)
     set_target_properties(kiln-command PROPERTIES OUTPUT_NAME kiln)
 endif()

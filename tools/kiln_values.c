@@ -133,31 +133,6 @@ const char *value_parse(void *out, int32_t kind, const char *text)
 
 /* ---- writing ---- */
 
-static int same(double value, double other)
-{
-    return !(value < other) && !(value > other);
-}
-
-static void print_float(FILE *file, int32_t kind, double value)
-{
-    char text[64];
-
-    if (isnan(value)) {
-        (void)fputs("nan", file);
-        return;
-    }
-    for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
-        if (same(read_float(text, NULL, kind), value))
-            break;
-    }
-    /* "1e+02" is short but hard to read, so such numbers are printed as
-       integers. */
-    if (fabs(value) < 1e15 && same(value, rint(value)))
-        (void)snprintf(text, sizeof text, "%.0f", value);
-    (void)fputs(text, file);
-}
-
 static void print_signed(FILE *file, int32_t kind, uint64_t bits)
 {
     const unsigned shift = 64 - kiln__kind_width(kind);
@@ -167,13 +142,15 @@ static void print_signed(FILE *file, int32_t kind, uint64_t bits)
 
 void value_print(FILE *file, int32_t kind, const void *value)
 {
+    char text[KILN__FLOAT_TEXT];
     uint64_t bits = 0;
 
     memcpy(&bits, value, kiln__kind_bytes(kind));
     if (kind == KILN_TYPE_BOOL)
         (void)fputs(bits != 0 ? "true" : "false", file);
     else if (kiln__kind_is_float(kind))
-        print_float(file, kind, kiln__float_value(kind, bits));
+        (void)fputs(
+            kiln__float_print(text, kind, kiln__float_value(kind, bits)), file);
     else if (kiln__kind_is_signed(kind))
         print_signed(file, kind, bits);
     else

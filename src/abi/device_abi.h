@@ -77,8 +77,8 @@ _Static_assert(sizeof(struct kiln__device_state) == KILN__STATE_SIZE,
                "records begin right behind the state");
 
 /* A record: this head, then 8 bytes for each value, in the order of the
-   parts. host_abi.h describes the bits of each kind, but an f32 has its own
-   bits here. */
+   parts. host_abi.h describes the bits of each kind, but an f32 has
+   its own bits here, and a smaller float those of the f32 that equals it. */
 struct kiln__print_record {
     uint32_t mark; /* KILN__PRINT_MARK once it is written */
     uint32_t report;

@@ -113,6 +113,8 @@ struct kiln__host_item {
 #define KILN__PRINT_F64 3 /* bits: of the f64 */
 #define KILN__PRINT_F32 4 /* bits: of the f64 that equals the f32 */
 #define KILN__PRINT_BOOL 5
+/* Another float of kind KILN_TYPE_...: this and the kind. bits: as for f32 */
+#define KILN__PRINT_FLOAT 32
 
 struct kiln__host_print_part {
     uint64_t kind;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/data/float_bits.h"
+#include "base/data/float_text.h"
 #include "kiln/type.h"
 
 /*
@@ -188,41 +190,33 @@ static inline int32_t kiln__scalar_named(const char *name, size_t size)
                                                         : KILN_TYPE_NONE;
 }
 
-/* ---- values of floats ----
- *
- * A double can hold every value of every float kind. If a value v of a kind has
- * 2^(e - 1) <= |v| < 2^e, it is a multiple of 2^(e - significand). The smallest
- * e is 2 - bias; smaller (subnormal) values are multiples of the same unit.
- */
+/* ---- values of floats (float_bits.h) ---- */
 
 static inline int kiln__float_bias(int32_t kind)
 {
-    return (1 << (kiln__scalar_of(kind)->exponent - 1)) - 1;
+    return kiln__float_bias_of(kiln__scalar_of(kind)->exponent);
 }
 
-/* Returns e, as defined above, of a finite value. */
 static inline int kiln__float_scale(int32_t kind, double value)
 {
-    const int least = 2 - kiln__float_bias(kind);
-    int exponent;
-
-    (void)frexp(value, &exponent);
-    return exponent < least || fpclassify(value) == FP_ZERO ? least : exponent;
+    return kiln__float_scale_of(kiln__scalar_of(kind)->exponent, value);
 }
 
 /* Rounds to the nearest value of the kind, ties to even. */
 static inline double kiln__float_round(int32_t kind, double value)
 {
-    double rounded;
-    int unit;
+    return kind == KILN_TYPE_F64
+               ? value
+               : kiln__float_nearest(kiln__scalar_of(kind)->significand,
+                                     kiln__scalar_of(kind)->exponent, value);
+}
 
-    if (kind == KILN_TYPE_F64 || !isfinite(value))
-        return value;
-    unit = kiln__float_scale(kind, value) - kiln__scalar_of(kind)->significand;
-    rounded = ldexp(nearbyint(ldexp(value, -unit)), unit);
-    return fabs(rounded) >= ldexp(1, kiln__float_bias(kind) + 1)
-               ? copysign(HUGE_VAL, value)
-               : rounded;
+/* Writes a value of the kind with the fewest digits; returns `out`. */
+static inline const char *kiln__float_print(char out[KILN__FLOAT_TEXT],
+                                            int32_t kind, double value)
+{
+    return kiln__float_text(out, value, kiln__scalar_of(kind)->significand,
+                            kiln__scalar_of(kind)->exponent);
 }
 
 /* Returns the bits of the nearest value of the kind. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "backends/report_text.h"
 #include "base/data/float_bits.h"
 #include "base/error.h"
@@ -13,10 +14,13 @@ static void format_inexact(char *out, size_t size, const kiln__raised *from)
 {
     const char *kind = kiln__exception_text((int32_t)from->kind);
     const int64_t value = from->values[0];
+    char text[KILN__FLOAT_TEXT];
 
     if (from->values[1] == KILN_VALUE_F64)
-        (void)snprintf(out, size, "%s: %.9g is no %s", kind,
-                       kiln__f64_from_bits((uint64_t)value), from->message);
+        (void)snprintf(out, size, "%s: %s is no %s", kind,
+                       kiln__float_print(text, KILN_TYPE_F64,
+                                         kiln__f64_from_bits((uint64_t)value)),
+                       from->message);
     else if (from->values[1] == KILN_VALUE_U64)
         (void)snprintf(out, size, "%s: %" PRIu64 " is no %s", kind,
                        (uint64_t)value, from->message);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "backends/device/device_driver.h"
+#include "backends/report_text.h"
+#include "base/data/float_bits.h"
 #include "support/harness.h"
 #include "support/report_table.h"
 #include "tiers/binary/artifact.h"
@@ -160,6 +162,29 @@ static void the_programs_own_words_are_its_message(void **state)
     raise_report(f, 2);
     assert_status(KILN_EEXCEPTION, take(f));
     assert_string_equal(f->record.exception.message, "no");
+}
+
+static void a_value_has_all_its_digits(void **state)
+{
+    const struct {
+        double value;
+        const char *message;
+    } cases[] = {{1.5, "inexact conversion: 1.5 is no i32"},
+                 {1.00000000001, "inexact conversion: 1.00000000001 is no i32"},
+                 {3e9, "inexact conversion: 3000000000 is no i32"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+
+        kiln__exception_format(
+            text, sizeof text,
+            &(kiln__raised){.kind = KILN_EXCEPTION_INEXACT,
+                            .message = "i32",
+                            .values = {(int64_t)kiln__f64_bits(cases[i].value),
+                                       KILN_VALUE_F64}});
+        assert_string_equal(text, cases[i].message);
+    }
 }
 
 static void peeking_leaves_prints_alone(void **state)
@@ -383,6 +408,7 @@ int main(void)
         with_state(a_fresh_state_holds_nothing),
         with_state(an_exception_is_told_once),
         with_state(the_programs_own_words_are_its_message),
+        cmocka_unit_test(a_value_has_all_its_digits),
         with_state(peeking_leaves_prints_alone),
         with_state(an_exception_that_was_only_begun_is_one),
         with_state(numbers_from_the_device_are_not_believed),

@@ -92,6 +92,15 @@ says err "f16 and bf16 do not hold each other's values"
 expect 1 run programs.kiln transpose 'f32[2,3]' @none.npy --grid 3,2
 says err "none.npy: No such file"
 
+# A kernel prints a value as --print does, whatever its type.
+for type in f16 bf16 f32 f64; do
+    expect 0 run programs.kiln tell 0.1:$type --grid 1
+    line 1 "item 0: 0.1"
+    expect 0 run programs.kiln saxpy "$type[1]" 0.1:$type "$type[1]=ones" \
+        --grid 1 --print 0
+    line 1 "0.1"
+done
+
 # Print reaches the output.
 expect 0 run programs.kiln tell 2.5:f32 --grid 1
 line 1 "item 0: 2.5"

@@ -171,7 +171,7 @@ static void send_print(const kiln_context *context,
             memcpy(&bits, values, sizeof bits);
             values += sizeof bits;
         }
-        if (kind == KILN__PRINT_F32)
+        if (kind == KILN__PRINT_F32 || kind >= KILN__PRINT_FLOAT)
             bits = bits_of_f64(bits);
         kiln__print_part(&text, kind, words, bits);
     }

@@ -383,16 +383,14 @@ typedef struct print_parts {
     int32_t *kinds;
 } print_parts;
 
-/* Backends print what LLVM has as a type. */
-static LLVMValueRef printed(kiln__lowering *l, LLVMValueRef value,
-                            int32_t *kind)
+/* Backends print what LLVM has as a type. The kind stays, since it decides how
+   many digits are printed. */
+static LLVMValueRef printed(kiln__lowering *l, LLVMValueRef value, int32_t kind)
 {
-    const int32_t in = kiln__scalar_of(*kind)->arithmetic;
-
-    if (kiln__kind_is_float(*kind))
-        value = kiln__lower_float(l, value, *kind, in);
-    *kind = in;
-    return value;
+    return kiln__kind_is_float(kind)
+               ? kiln__lower_float(l, value, kind,
+                                   kiln__scalar_of(kind)->arithmetic)
+               : value;
 }
 
 static void print(kiln__lowering *l, const kiln__ir_node *node)
@@ -416,7 +414,7 @@ static void print(kiln__lowering *l, const kiln__ir_node *node)
         if (part->op == KILN__IR_TEXT)
             parts.texts[i] = l->ir->strings.items[part->imm];
         else
-            parts.values[i] = printed(l, operand(l, node, i), &parts.kinds[i]);
+            parts.values[i] = printed(l, operand(l, node, i), parts.kinds[i]);
     }
     l->job->backend->item->print(
         l->job, l->builder, l->item,

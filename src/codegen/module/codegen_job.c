@@ -158,5 +158,12 @@ uint32_t kiln__print_kind(int32_t kind)
     case KILN__SCALAR_FLOAT:
         break;
     }
-    return kind == KILN_TYPE_F64 ? KILN__PRINT_F64 : KILN__PRINT_F32;
+    switch (kind) {
+    case KILN_TYPE_F64:
+        return KILN__PRINT_F64;
+    case KILN_TYPE_F32:
+        return KILN__PRINT_F32;
+    default:
+        return KILN__PRINT_FLOAT + (uint32_t)kind;
+    }
 }

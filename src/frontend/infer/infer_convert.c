@@ -61,10 +61,11 @@ int kiln__infer_adapts(const kiln__value *value, const kiln_type *type)
 
 static const char *constant_text(kiln__infer *in, const kiln__constant *c)
 {
-    char text[KILN__WIDE_TEXT];
+    char digits[KILN__FLOAT_TEXT], text[KILN__WIDE_TEXT];
 
     if (c->is_float)
-        return kiln__infer_format(in, "%.17g", c->real);
+        return kiln__infer_format(
+            in, "%s", kiln__float_print(digits, KILN_TYPE_F64, c->real));
     return kiln__infer_format(in, "%s", kiln__wide_text(text, c->integer));
 }
 

@@ -285,13 +285,13 @@ void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- printing ---- */
 
-/* Returns 64 bits. For an f32 the upper half is zero, so that no target needs
-   f64 to print one. */
+/* Returns 64 bits. For a float of at most 32 bits the upper half is zero, so
+   that no target needs f64 to print one. */
 static LLVMValueRef print_bits(const kiln__codegen_job *job,
                                LLVMBuilderRef builder, LLVMValueRef value,
                                uint32_t kind)
 {
-    switch (kind) {
+    switch (kind < KILN__PRINT_FLOAT ? kind : KILN__PRINT_F32) {
     case KILN__PRINT_I64:
         return LLVMBuildIntCast2(builder, value, kiln__job_i64(job), 1, "");
     case KILN__PRINT_F64:

@@ -383,7 +383,7 @@ static LLVMValueRef print_bits(const kiln__codegen_job *job,
 {
     LLVMTypeRef f64 = LLVMDoubleTypeInContext(job->context);
 
-    switch (kind) {
+    switch (kind < KILN__PRINT_FLOAT ? kind : KILN__PRINT_F32) {
     case KILN__PRINT_I64:
         return LLVMBuildIntCast2(builder, value, kiln__job_i64(job), 1, "");
     case KILN__PRINT_F32:
