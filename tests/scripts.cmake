@@ -21,6 +21,8 @@ kiln_add_script_test(public_functions_are_documented LABELS docs
     COMMAND ${scripts}/documented.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(keys_are_true LABELS docs
     COMMAND ${scripts}/keys.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(codes_are_listed LABELS docs
+    COMMAND ${scripts}/codes.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(layers_keep_apart LABELS style
     COMMAND ${scripts}/layers.sh ${PROJECT_SOURCE_DIR}
         ${PROJECT_BINARY_DIR})
