@@ -38,7 +38,7 @@ static const char usage[] =
 static const char more_usage[] =
     "  LIST    a file of lines PACKAGE.KERNEL(TYPE, ...) [bounds=off ...], or "
     "-\n"
-    "  TIERS   typed,runtime,binary (all of them), or some\n"
+    "  TIERS   typed_ir,runtime,binary (all of them), or some\n"
     "  --grid  counts items, --block those of a group\n"
     "  --heap  bounds what kernels allocate at a time (8192)\n"
     "  --time-limit  seconds after which the kernel is stopped, on the host\n"

@@ -36,7 +36,9 @@ typedef struct precompile {
 
 static int read_include(uint32_t *off, const char *text)
 {
-    static const char *const names[] = {"typed", "runtime", "binary"};
+#define TEXT(name, text) text,
+    static const char *const names[] = {KILN_TIER_MAP(TEXT)};
+#undef TEXT
     const char *at = text;
 
     *off = (1u << KILN_TIER_COUNT) - 1;
@@ -49,8 +51,8 @@ static int read_include(uint32_t *off, const char *text)
             tier++;
         if (tier == KILN_TIER_COUNT)
             return tool_complain(TOOL_USAGE,
-                                 "--include wants a list of typed, runtime and "
-                                 "binary, not \"%s\"",
+                                 "--include wants a list of typed_ir, runtime "
+                                 "and binary, not \"%s\"",
                                  text);
         *off &= ~(1u << tier);
         at += size;

@@ -96,7 +96,7 @@ with KILN_CACHE_DIR="$folder/none" \
 # ---- what to include ----
 
 expect 0 precompile linear.kiln --workload list -o typed.pack --include \
-    typed,runtime
+    typed_ir,runtime
 with KILN_CACHE_DIR="$folder/none" with KILN_CACHE_PATH=typed.pack \
     expect 0 cache ls
 says out " instance "
@@ -104,6 +104,8 @@ if grep -q ' binary ' out; then
     fail "a binary that was not to be included"
 fi
 rm typed.pack
+expect 2 precompile linear.kiln --workload list -o x.pack --include typed
+says err "typed_ir, runtime and binary"
 expect 2 precompile linear.kiln --workload list -o x.pack --include all
 says err "--include wants"
 
