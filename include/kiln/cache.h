@@ -49,15 +49,19 @@ enum { KILN_CACHE_MODE_MAP(KILN__CACHE_MODE_ENUM) KILN_CACHE_MODE_COUNT };
  * A folder, or a file in it, is not used if another user owns it or may write
  * to it; one warning names it. On the search path, folders and files of root
  * and of `trusted_users` are used as well. A process without HOME, or with more
- * rights than its user, has no disk store. Every failure of a store counts as a
- * miss. Relative paths are resolved against the process's working directory
- * when the context is made.
+ * rights than its user, has no disk store, as if `disk` were off. Every failure
+ * of a store counts as a miss. Relative paths are resolved against the
+ * process's working directory when the context is made.
  */
 typedef struct kiln_cache_options {
     size_t size;             /* KILN_CACHE_OPTIONS_INIT sets it */
     uint8_t mode;            /* KILN_CACHE_MODE_... */
     uint8_t lock;            /* KILN_CACHE_LOCK_...: auto */
-    uint8_t reserved[2];     /* zero */
+    uint8_t disk;            /* KILN_SWITCH_...: this user's folder of entries;
+                                default on. Without it nothing is written to
+                                disk, but for temporary files of tools. The
+                                search path, packs and added stores remain */
+    uint8_t reserved[1];     /* zero */
     uint32_t tiers_off;      /* bits 1 << KILN_TIER_...: these tiers use no
                                 store */
     const char *directory;   /* $XDG_CACHE_HOME/kiln, else ~/.cache/kiln */
@@ -87,8 +91,8 @@ typedef struct kiln_cache_options {
 
 #define KILN_CACHE_OPTIONS_INIT \
     { \
-        sizeof(kiln_cache_options), 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0 \
+        sizeof(kiln_cache_options), 0, 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0 \
     }
 
 /* Room for tiers and stages that later versions add. */

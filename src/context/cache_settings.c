@@ -150,6 +150,25 @@ static kiln_status read_lock(kiln__cache_settings *settings, uint8_t option,
                            variable);
 }
 
+static kiln_status read_disk(kiln__cache_settings *settings, uint8_t option,
+                             const char *variable, kiln_error **error)
+{
+    if (option > KILN_SWITCH_OFF)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "the cache's disk is %d, which is none of "
+                               "KILN_SWITCH_...",
+                               option);
+    settings->has_disk = option != KILN_SWITCH_OFF;
+    if (option || variable == NULL || strcmp(variable, "on") == 0)
+        return KILN_OK;
+    settings->has_disk = 0;
+    if (strcmp(variable, "off") == 0)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_EINVAL,
+                           "KILN_CACHE_DISK is '%s'; it takes on or off",
+                           variable);
+}
+
 #define ALL_TIERS ((UINT32_C(1) << KILN_TIER_COUNT) - 1)
 
 /* Returns the tier of that name, or KILN_TIER_COUNT. */
@@ -322,6 +341,10 @@ static kiln_status find_directory(kiln__cache_settings *settings,
                                   const char *given,
                                   const kiln__cache_variables *variables)
 {
+    if (!settings->has_disk) {
+        settings->why_not = "it is switched off";
+        return KILN_OK;
+    }
     if (variables->is_privileged) {
         settings->why_not = "the process has more rights than its user";
         return KILN_OK;
@@ -421,6 +444,7 @@ static kiln_status read_all(kiln__cache_settings *settings,
 {
     KILN_TRY(read_mode(settings, options->mode, variables->mode, error));
     KILN_TRY(read_lock(settings, options->lock, variables->lock, error));
+    KILN_TRY(read_disk(settings, options->disk, variables->disk, error));
     KILN_TRY(read_tiers(settings, options->tiers_off, variables->tiers, error));
     KILN_TRY(read_numbers(settings, options, variables, error));
     KILN_TRY(read_trusted(

@@ -14,6 +14,7 @@ typedef struct kiln__cache_settings {
     kiln_alloc alloc;
     int32_t mode; /* KILN_CACHE_MODE_..., never DEFAULT */
     int locks;
+    int has_disk;       /* false: it is switched off */
     uint32_t tiers_off; /* bits 1 << KILN_TIER_... */
     uint64_t max_size;
     uint64_t max_entries;

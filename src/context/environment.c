@@ -84,6 +84,8 @@ static const kiln_environment_variable variables[] = {
     {"KILN_CACHE_LOCK",
      "auto: where the file system can lock, one process builds what "
      "several ask for; or none"},
+    {"KILN_CACHE_DISK",
+     "on, or off: no folder of entries is read or written; default: on"},
     {"KILN_CACHE_WAIT",
      "time at most that one process waits for another; default: 30s"},
     {"KILN_CACHE_SALT", "text that enters every key"},
@@ -173,6 +175,7 @@ static void read_cache(kiln__cache_variables *out)
         .max_age = variable("KILN_CACHE_MAX_AGE"),
         .mem_size = variable("KILN_CACHE_MEM_SIZE"),
         .lock = variable("KILN_CACHE_LOCK"),
+        .disk = variable("KILN_CACHE_DISK"),
         .wait = variable("KILN_CACHE_WAIT"),
         .salt = variable("KILN_CACHE_SALT"),
         .name_space = variable("KILN_CACHE_NAMESPACE"),

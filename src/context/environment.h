@@ -18,6 +18,7 @@ typedef struct kiln__cache_variables {
     const char *max_age;
     const char *mem_size;
     const char *lock;
+    const char *disk;
     const char *wait;
     const char *salt;
     const char *name_space;

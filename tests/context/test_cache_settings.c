@@ -221,10 +221,33 @@ static void what_makes_no_sense_is_named(void **state)
     refused("KILN_CACHE is 'on'", &v);
     v = (kiln__cache_variables){.lock = "yes"};
     refused("KILN_CACHE_LOCK is 'yes'", &v);
+    v = (kiln__cache_variables){.disk = "none"};
+    refused("KILN_CACHE_DISK is 'none'", &v);
     v = (kiln__cache_variables){.tiers = "binary,"};
     refused("KILN_CACHE_TIERS is 'binary,'", &v);
     v = (kiln__cache_variables){.tiers = "all"};
     refused("KILN_CACHE_TIERS is 'all'", &v);
+}
+
+static void the_disk_may_be_off(void **state)
+{
+    kiln_cache_options options = {
+        .size = sizeof options, .disk = KILN_SWITCH_OFF, .directory = "/D"};
+    const kiln__cache_variables on = {.disk = "on"};
+    const kiln__cache_variables off = {.disk = "off", .directory = "/d"};
+    kiln__cache_settings *s = made(&options, &on);
+
+    (void)state;
+    assert_null(s->directory);
+    assert_string_equal(s->why_not, "it is switched off");
+    kiln__cache_settings_free(s);
+    s = made(NULL, &off);
+    assert_null(s->directory);
+    kiln__cache_settings_free(s);
+    options.disk = KILN_SWITCH_ON;
+    s = made(&options, &off);
+    assert_string_equal(s->directory, "/D");
+    kiln__cache_settings_free(s);
 }
 
 static void a_bound_may_be_none_and_a_wait_nothing(void **state)
@@ -451,6 +474,7 @@ int main(void)
         cmocka_unit_test(every_mode_has_a_word),
         cmocka_unit_test(tiers_are_turned_off_one_by_one),
         cmocka_unit_test(what_makes_no_sense_is_named),
+        cmocka_unit_test(the_disk_may_be_off),
         cmocka_unit_test(a_bound_may_be_none_and_a_wait_nothing),
         cmocka_unit_test(a_name_space_is_one_plain_name),
         cmocka_unit_test(the_default_folder_is_where_caches_belong),

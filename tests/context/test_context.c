@@ -283,6 +283,7 @@ static void every_variable_is_listed_with_its_meaning(void **state)
                                         "KILN_CACHE_MAX_AGE",
                                         "KILN_CACHE_MEM_SIZE",
                                         "KILN_CACHE_LOCK",
+                                        "KILN_CACHE_DISK",
                                         "KILN_CACHE_WAIT",
                                         "KILN_CACHE_SALT",
                                         "KILN_CACHE_NAMESPACE",

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/harness.h"
 #include "support/list_store.h"
@@ -38,6 +39,21 @@ static void a_hit_in_a_hosts_store_is_kept_on_the_disk(void **state)
     assert_int_equal(faulty.lent, 0);
     stores_reopen(f);
     assert_true(stores_has(f, &f->a));
+}
+
+static void without_the_disk_a_hosts_store_has_everything(void **state)
+{
+    stores_fixture *f = *state;
+    static faulty_store faulty;
+
+    f->cache.disk = KILN_SWITCH_OFF;
+    stores_reopen(f);
+    stores_add_faulty(f, &faulty, 1);
+    stores_put(f, &f->a);
+
+    assert_int_equal(faulty.puts, 1);
+    assert_true(stores_has(f, &f->a));
+    assert_int_equal(access(f->disk, F_OK), -1);
 }
 
 static void lower_priorities_are_asked_first(void **state)
@@ -266,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STORES(a_store_of_the_host_gets_what_is_put),
         WITH_STORES(a_hit_in_a_hosts_store_is_kept_on_the_disk),
+        WITH_STORES(without_the_disk_a_hosts_store_has_everything),
         WITH_STORES(lower_priorities_are_asked_first),
         WITH_STORES(a_priority_is_given_once),
         WITH_STORES(tables_without_what_is_required_are_refused),
