@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "base/error.h"
 #include "base/system/passing.h"
 #include "base/system/reason.h"
@@ -126,10 +127,13 @@ static kiln_status say_ending(line *l, const kiln_context *context,
                               kiln__transfer transfer,
                               const kiln__worker_process_ending *ending)
 {
+    const double limit_s = (double)context->codegen_timeout_ns / 1e9;
+    char text[KILN__FLOAT_TEXT];
+
     switch (transfer) {
     case KILN__TRANSFER_LATE:
-        say(l, THE_WORKER " took longer than %g s and was ended",
-            (double)context->codegen_timeout_ns / 1e9);
+        say(l, THE_WORKER " took longer than %s s and was ended",
+            kiln__float_print(text, KILN_TYPE_F64, limit_s));
         return KILN_ETIMEDOUT;
     case KILN__TRANSFER_CANCELED:
         say(l, "canceled");
