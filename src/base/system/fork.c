@@ -156,8 +156,9 @@ void kiln__fork_remove(kiln__fork_list *list, kiln__fork_guard *guard)
     kiln__mutex_unlock(&lists_lock);
 }
 
-kiln_status kiln__fork_handle(void (*before)(void), void (*parent)(void),
-                              void (*child)(void))
+kiln_status kiln__fork_handle(void (*before)(void), void (*in_parent)(void),
+                              void (*in_child)(void))
 {
-    return pthread_atfork(before, parent, child) == 0 ? KILN_OK : KILN_ENOMEM;
+    return pthread_atfork(before, in_parent, in_child) == 0 ? KILN_OK
+                                                            : KILN_ENOMEM;
 }

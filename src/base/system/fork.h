@@ -40,11 +40,11 @@ void kiln__fork_remove(kiln__fork_list *list, kiln__fork_guard *guard);
 
 /*
  * For a lock of the process that no context reaches, such as one for a global
- * of a third-party library: `before` takes it, `parent` and `child` give it.
+ * of a third-party library: `before` takes it, the others give it.
  * Handlers run in reverse order of their registration before the fork, and stay
  * for as long as the library that this code is in. KILN_ENOMEM.
  */
-kiln_status kiln__fork_handle(void (*before)(void), void (*parent)(void),
-                              void (*child)(void));
+kiln_status kiln__fork_handle(void (*before)(void), void (*in_parent)(void),
+                              void (*in_child)(void));
 
 #endif /* KILN_FORK_H */
