@@ -187,6 +187,114 @@ static void pointers_to_functions_need_a_target_that_has_them(void **state)
                        "the target has no pointers to functions");
 }
 
+/* ---- atomics ---- */
+
+/* Every kind of atomics, with each of the scopes in its turn. */
+static const char every_atomic[] = ID ENTRY
+    "  %a = atomicrmw add ptr %p, i32 1 syncscope(\"SCOPE\") acq_rel\n"
+    "  %b = cmpxchg ptr %p, i32 %a, i32 2 syncscope(\"SCOPE\") acq_rel"
+    " monotonic\n"
+    "  %c = load atomic i32, ptr %p syncscope(\"SCOPE\") acquire, align 4\n"
+    "  store atomic i32 %c, ptr %p syncscope(\"SCOPE\") release, align 4\n"
+    "  fence syncscope(\"SCOPE\") seq_cst\n" END;
+
+/* Returns the module with the scope, in a buffer of its own. */
+static const char *with_scope(const char *scope)
+{
+    static char module[4096];
+    const char *at = every_atomic;
+    size_t size = 0;
+
+    while (*at != '\0') {
+        const int is_scope = strncmp(at, "SCOPE", 5) == 0;
+        const int wrote = snprintf(module + size, sizeof module - size, "%.*s",
+                                   is_scope ? 64 : 1, is_scope ? scope : at);
+
+        size += (size_t)wrote;
+        assert_true(size < sizeof module);
+        at += is_scope ? 5 : 1;
+    }
+    return module;
+}
+
+static void scopes_are_those_of_the_target(void **state)
+{
+    (void)state;
+    neutral_accepted(with_scope("subgroup"));
+    neutral_form(CUDA, KILN_EMIT_ASM, with_scope("subgroup"),
+                 "atom.acq_rel.cta.add.u32", NULL);
+    neutral_text(ROCM, with_scope("subgroup"), "syncscope(\"wavefront\")",
+                 "subgroup");
+    neutral_text(SPIRV, with_scope("subgroup"), "syncscope(\"subgroup\")",
+                 NULL);
+    neutral_accepted(with_scope("workgroup"));
+    neutral_form(CUDA, KILN_EMIT_ASM, with_scope("workgroup"), "fence.sc.cta",
+                 "sys");
+    neutral_text(ROCM | SPIRV, with_scope("workgroup"),
+                 "syncscope(\"workgroup\")", NULL);
+    neutral_accepted(with_scope("agent"));
+    neutral_form(CUDA, KILN_EMIT_ASM, with_scope("agent"), "fence.sc.gpu",
+                 "sys");
+    neutral_text(ROCM, with_scope("device"), "syncscope(\"agent\")", NULL);
+    neutral_text(SPIRV, with_scope("agent"), "syncscope(\"device\")", NULL);
+    neutral_text(HOST, with_scope("agent"), "atomicrmw add", "syncscope");
+    neutral_accepted(with_scope(""));
+    neutral_form(CUDA, KILN_EMIT_ASM, with_scope(""), "fence.sc.sys", NULL);
+}
+
+static void other_scopes_are_refused(void **state)
+{
+    (void)state;
+    neutral_refused_on(
+        ALL, with_scope("cluster"),
+        "function 'k' of the module: it has atomics of the scope 'cluster'; "
+        "there are 'subgroup', 'workgroup', 'agent' and the system's");
+}
+
+#define UPDATE(operation, value) \
+    "  %" operation " = atomicrmw " operation " ptr %p, i32 " value \
+    " syncscope(\"agent\") monotonic\n"
+
+static void every_update_of_integers_and_floats_is_on_all_targets(void **state)
+{
+    static const char module[] = ID ENTRY UPDATE("xchg", "12") UPDATE(
+        "add", "3") UPDATE("sub", "5") UPDATE("and", "14") UPDATE("nand", "6")
+        UPDATE("or", "33") UPDATE("xor", "7") UPDATE("max", "-90")
+            UPDATE("min", "40") UPDATE("umax", "17") UPDATE("umin", "1000")
+                UPDATE("uinc_wrap", "2000") UPDATE("udec_wrap", "900")
+                    UPDATE("usub_cond", "100") UPDATE(
+                        "usub_sat",
+                        "30") "  store i32 1069547520, ptr %p\n" /* 1.5f */
+                              "  %f = atomicrmw fadd ptr %p, float 2.0 "
+                              "syncscope(\"agent\")"
+                              " monotonic\n"
+                              "  %g = atomicrmw fsub ptr %p, float 1.0 "
+                              "syncscope(\"agent\")"
+                              " monotonic\n"
+                              "  %h = atomicrmw fmax ptr %p, float 2.0 "
+                              "syncscope(\"agent\")"
+                              " monotonic\n"
+                              "  %j = atomicrmw fmin ptr %p, float 2.25 "
+                              "syncscope(\"agent\")"
+                              " monotonic\n" END;
+    float y[2];
+    launch l;
+
+    (void)state;
+    neutral_accepted(module);
+    assert_int_equal(neutral_run((int32_t *)y, module, 2, 1, &l), 0);
+    assert_true(y[0] == 2.25f && y[1] == 2.25f);
+    neutral_text(SPIRV, module, "cmpxchg ptr addrspace(1)", "atomicrmw nand");
+}
+
+static void wide_atomics_are_refused(void **state)
+{
+    (void)state;
+    neutral_refused_on(
+        ALL, ID ENTRY "  %a = atomicrmw add ptr %p, i128 1 monotonic\n" END,
+        "it has an atomic operation on more than 64 bits");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +306,10 @@ int main(void)
         cmocka_unit_test(numbers_of_spaces_may_be_those_of_spir),
         cmocka_unit_test(other_spaces_are_refused),
         cmocka_unit_test(pointers_to_functions_need_a_target_that_has_them),
+        cmocka_unit_test(scopes_are_those_of_the_target),
+        cmocka_unit_test(other_scopes_are_refused),
+        cmocka_unit_test(every_update_of_integers_and_floats_is_on_all_targets),
+        cmocka_unit_test(wide_atomics_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,10 @@ kiln_status kiln__neutral_bind_entry(kiln__codegen_job *job, LLVMValueRef inner,
 /* Gives all of the module the target's address spaces. */
 kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job);
 
+/* ---- neutral_atomics.c ---- */
+/* Gives all atomics the target's names of their scopes. */
+kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);
+
 /* ---- neutral_item.c ---- */
 /* Passes the item to `*entry` and to all functions that reach a device
    function. `*entry` is replaced by the function that takes it. */

@@ -268,6 +268,13 @@ typedef struct kiln__foreign_limit {
 #define KILN__HAS_QUICK_FLOATS \
     (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_APPROXIMATE)
 
+/** A target's names of the scopes of atomics. */
+typedef struct kiln__neutral_scopes {
+    const char *sub_group;
+    const char *group;
+    const char *device;
+} kiln__neutral_scopes;
+
 /* Neutral modules number generic, global, group, constant and private memory 0,
    1, 3, 4 and 5. */
 #define KILN__NEUTRAL_SPACE_COUNT 6
@@ -288,6 +295,7 @@ typedef struct kiln__foreign_rules {
        where it has constants that the module has in generic memory. */
     unsigned neutral_spaces[KILN__NEUTRAL_SPACE_COUNT];
     unsigned neutral_constants;
+    const kiln__neutral_scopes *neutral_scopes; /* NULL: only the system's */
     /* that atomics may have; NULL ends the list; NULL: any */
     const char *const *scopes;
     int has_long_floats; /* type x86_fp80 */

@@ -255,12 +255,15 @@ static const kiln__device_hardware hardware = {
 static const char *const scopes[] = {"",        "singlethread", "block",
                                      "cluster", "device",       NULL};
 
+static const kiln__neutral_scopes neutral_scopes = {"block", "block", "device"};
+
 static const kiln__foreign_rules foreign = {
     .intrinsics = "nvvm.",
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),
     .constant_spaces = KILN__CONSTANT_SPACES,
     .neutral_spaces = KILN__NEUTRAL_SPACES,
     .neutral_constants = 1, /* .const has little room */
+    .neutral_scopes = &neutral_scopes,
     .scopes = scopes,
     .has_bfloats = 1,
     .has_bit_conversions = 1,

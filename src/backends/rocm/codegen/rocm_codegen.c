@@ -161,6 +161,9 @@ static const char *const scopes[] = {"",
                                      "agent-one-as",
                                      NULL};
 
+static const kiln__neutral_scopes neutral_scopes = {"wavefront", "workgroup",
+                                                    "agent"};
+
 static const kiln__foreign_rules foreign = {
     .intrinsics = "amdgcn.",
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) |
@@ -168,6 +171,7 @@ static const kiln__foreign_rules foreign = {
     .constant_spaces = KILN__CONSTANT_SPACES,
     .neutral_spaces = KILN__NEUTRAL_SPACES,
     .neutral_constants = CONSTANT_SPACE,
+    .neutral_scopes = &neutral_scopes,
     .scopes = scopes,
     .has_bfloats = 1,
     .has_address_numbers = 1,

@@ -9,6 +9,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/Utils/Local.h>
+#include <llvm/CodeGen/AtomicExpandUtils.h>
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
 #include <llvm/CodeGen/Passes.h>
@@ -42,6 +43,32 @@ extern "C" void kiln__llvm_cut(LLVMValueRef instruction)
 
     llvm::changeToUnreachable(at);
     block->getTerminator()->eraseFromParent();
+}
+
+/* Builds the exchange of an update's loop. Only bits can be compared. */
+static void build_exchange(llvm::IRBuilderBase &builder, llvm::Value *address,
+                           llvm::Value *expected, llvm::Value *value,
+                           llvm::Align alignment, llvm::AtomicOrdering order,
+                           llvm::SyncScope::ID scope, llvm::Value *&success,
+                           llvm::Value *&found, llvm::Instruction * /*source*/)
+{
+    llvm::Type *type = value->getType();
+    llvm::Type *bits = type->isFloatingPointTy()
+                           ? builder.getIntNTy(type->getPrimitiveSizeInBits())
+                           : type;
+    llvm::Value *pair = builder.CreateAtomicCmpXchg(
+        address, builder.CreateBitCast(expected, bits),
+        builder.CreateBitCast(value, bits), alignment, order,
+        llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order), scope);
+
+    success = builder.CreateExtractValue(pair, 1);
+    found = builder.CreateBitCast(builder.CreateExtractValue(pair, 0), type);
+}
+
+extern "C" void kiln__llvm_expand_update(LLVMValueRef update)
+{
+    llvm::expandAtomicRMWToCmpXchg(
+        llvm::cast<llvm::AtomicRMWInst>(llvm::unwrap(update)), build_exchange);
 }
 
 static bool goes_through_struct(const llvm::GetElementPtrInst &address)

@@ -22,6 +22,8 @@ void kiln__llvm_replace_freeze(LLVMValueRef freeze);
 void kiln__llvm_count_bytes(LLVMValueRef address);
 /* Erases the instruction and all after it; the block has no terminator then. */
 void kiln__llvm_cut(LLVMValueRef instruction);
+/* Replaces an atomic update by a loop of compare and swap. */
+void kiln__llvm_expand_update(LLVMValueRef update);
 /* Replaces a copy or fill of memory by a loop; returns 0 when that is
    impossible. */
 int kiln__llvm_expand_memory(LLVMValueRef call);

@@ -16,6 +16,7 @@
  *
  *   freeze            has no instruction: its operand, made defined
  *   unreachable       becomes a return, of zero if of a value
+ *   atomic updates    that there are none of: spirv_atomics.c
  *   atomic load, store  would become plain ones: atomic read-modify-writes
  *   pointers at the head of an alloca  would make it one of a pointer
  *   scopes            none is wider than a device, which needs no more
@@ -515,6 +516,9 @@ kiln_status kiln__spirv_adapt(kiln__codegen_job *job)
     LLVMValueRef f, next;
 
     kiln__llvm_drop_named_metadata(job->module);
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        kiln__spirv_expand_atomics(job, f);
     KILN_TRY(split_aggregates(job));
     KILN_TRY(split_vectors(job));
     KILN_TRY(adapt_globals(job));

@@ -147,51 +147,23 @@ static void check_atomic(findings *f, LLVMTypeRef type)
                     (unsigned)bits);
 }
 
-static const char *float_extension(LLVMAtomicRMWBinOp operation)
+/* Updates of floats have capabilities of their own. */
+static int is_float_update(LLVMAtomicRMWBinOp operation)
 {
-    switch ((int)operation) {
-    case LLVMAtomicRMWBinOpFAdd:
-    case LLVMAtomicRMWBinOpFSub:
-        return "SPV_EXT_shader_atomic_float_add";
-    case LLVMAtomicRMWBinOpFMin:
-    case LLVMAtomicRMWBinOpFMax:
-        return "SPV_EXT_shader_atomic_float_min_max";
-    default:
-        return NULL;
-    }
-}
-
-static int is_known_operation(LLVMAtomicRMWBinOp operation)
-{
-    switch ((int)operation) {
-    case LLVMAtomicRMWBinOpXchg:
-    case LLVMAtomicRMWBinOpAdd:
-    case LLVMAtomicRMWBinOpSub:
-    case LLVMAtomicRMWBinOpAnd:
-    case LLVMAtomicRMWBinOpOr:
-    case LLVMAtomicRMWBinOpXor:
-    case LLVMAtomicRMWBinOpMax:
-    case LLVMAtomicRMWBinOpMin:
-    case LLVMAtomicRMWBinOpUMax:
-    case LLVMAtomicRMWBinOpUMin:
-        return 1;
-    default:
-        return 0;
-    }
+    return operation == LLVMAtomicRMWBinOpFAdd ||
+           operation == LLVMAtomicRMWBinOpFSub ||
+           operation == LLVMAtomicRMWBinOpFMin ||
+           operation == LLVMAtomicRMWBinOpFMax;
 }
 
 static void check_update(findings *f, LLVMValueRef update)
 {
     const LLVMAtomicRMWBinOp operation = LLVMGetAtomicRMWBinOp(update);
     const LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(update, 1));
-    const char *extension = float_extension(operation);
 
-    if (extension != NULL && !kiln__spirv_has(f->job, extension))
-        add_finding(f, "an atomic operation on floats needs the extension %s",
-                    extension);
-    if (extension == NULL && !is_known_operation(operation))
+    if (!kiln__spirv_has_update(f->job, update))
         add_finding(f, "an atomic operation that SPIR-V does not have");
-    if (extension == NULL)
+    if (!is_float_update(operation))
         check_atomic(f, type);
 }
 

@@ -373,6 +373,9 @@ static const char *const scopes[] = {"",          "singlethread", "subgroup",
 /* What SPIR-V lacks is checked after the passes, too (spirv_check.c). */
 static const kiln__foreign_limit limits[] = {{NULL, 0}};
 
+static const kiln__neutral_scopes neutral_scopes = {"subgroup", "workgroup",
+                                                    "device"};
+
 static const kiln__foreign_rules foreign = {
     .intrinsics = "spv.",
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT) |
@@ -383,6 +386,7 @@ static const kiln__foreign_rules foreign = {
                        KILN__SHARED_SPACE, KILN__SPACE_CONSTANT,
                        KILN__SPACE_PRIVATE},
     .neutral_constants = KILN__SPACE_GLOBAL, /* which can become generic */
+    .neutral_scopes = &neutral_scopes,
     .scopes = scopes,
     .has_wide_conversions = 1,
     .has_exact_remainders = 1,

@@ -39,6 +39,12 @@ kiln_status kiln__spirv_inline_all(kiln__codegen_job *job);
 kiln_status kiln__spirv_adapt(kiln__codegen_job *job);
 kiln_status kiln__spirv_run_passes(kiln__codegen_job *job, const char *passes);
 
+/* ---- spirv_atomics.c ---- */
+/* True when the target has an instruction for the atomic update. */
+int kiln__spirv_has_update(const kiln__codegen_job *job, LLVMValueRef update);
+/* Makes loops of all other updates. */
+void kiln__spirv_expand_atomics(kiln__codegen_job *job, LLVMValueRef function);
+
 /* ---- spirv_converge.c: barriers and failed items ---- */
 void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
                       LLVMValueRef item);
