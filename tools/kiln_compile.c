@@ -92,6 +92,8 @@ int tool_compile(int count, char **words)
         options.output == NULL && isatty(STDOUT_FILENO))
         status = tool_complain(TOOL_USAGE,
                                "a binary does not go to a terminal: use -o");
+    if (status == TOOL_OK && options.output != NULL)
+        status = tool_output_spares(options.output, options.words, 1);
     if (status != TOOL_OK)
         return status;
     status = tool_session_open(&session, &options);

@@ -77,6 +77,18 @@ static int check_options(precompile *p)
     return TOOL_OK;
 }
 
+static int check_output(const tool_options *options)
+{
+    int status = tool_output_is_file(options->output);
+
+    if (status == TOOL_OK)
+        status = tool_output_spares(options->output, options->words,
+                                    options->word_count);
+    if (status == TOOL_OK)
+        status = tool_output_spares(options->output, &options->workload, 1);
+    return status;
+}
+
 /* ---- the folder ---- */
 
 static int remove_one(const char *path, const struct stat *facts, int kind,
@@ -259,6 +271,10 @@ static int verify(const precompile *p)
 
 static int name_pack(const precompile *p)
 {
+    const int status = tool_output_is_file(p->options.output);
+
+    if (status != TOOL_OK)
+        return status;
     if (rename(p->pack, p->options.output) != 0)
         return tool_complain(TOOL_FAILED, "%s: %s", p->options.output,
                              kiln__reason_text(errno));
@@ -297,6 +313,8 @@ int tool_precompile(int count, char **words)
     status = tool_read_options(&p->options, count, words, known_options);
     if (status == TOOL_OK)
         status = check_options(p);
+    if (status == TOOL_OK)
+        status = check_output(&p->options);
     if (status == TOOL_OK) {
         jobs_catch_signals();
         status = run(p);

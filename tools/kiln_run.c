@@ -55,6 +55,16 @@ static int check_options(const tool_options *options)
     return TOOL_OK;
 }
 
+/* An array may be saved over the file that it came from. */
+static int check_saves(const tool_options *options)
+{
+    int status = TOOL_OK;
+
+    for (size_t i = 0; i < options->save_count && status == TOOL_OK; i++)
+        status = tool_output_spares(options->saves[i].path, options->words, 1);
+    return status;
+}
+
 static int read_arguments(run *r)
 {
     for (size_t i = 2; i < r->options.word_count; i++) {
@@ -214,6 +224,8 @@ int tool_run(int count, char **words)
     status = tool_read_options(&r.options, count, words, known_options);
     if (status == TOOL_OK)
         status = check_options(&r.options);
+    if (status == TOOL_OK)
+        status = check_saves(&r.options);
     if (status != TOOL_OK)
         return status;
     status = run_all(&r);

@@ -78,6 +78,18 @@ void tool_show_names(FILE *file, int indent, tool_name_fn name);
 int tool_read_options(tool_options *out, int count, char **words,
                       const char *known);
 
+/* ---- kiln_output.c ---- */
+
+/* Both report errors and return TOOL_... */
+
+/* Refuses an output that is one of the files that the command reads; inputs may
+   be NULL. */
+int tool_output_spares(const char *output, const char *const *inputs,
+                       size_t count);
+/* Refuses an output that a new file must not replace: a device, a pipe, a
+   folder, or a link, whose place the file would take. */
+int tool_output_is_file(const char *output);
+
 /* ---- kiln_args.c: the arguments of a kernel ---- */
 
 typedef struct tool_argument {

@@ -255,7 +255,8 @@ kiln_delta(kiln_blob *out, kiln_context *context, const kiln_mark *since,
            const kiln_delta_options *options, kiln_error **error);
 
 /** Does the same into a file. The file is written under another name in the
- *  same folder, and renamed to `path` when it is complete. */
+ *  same folder, and renamed to `path` when it is complete. What is there and
+ *  is no regular file (a device, a pipe, a link) is not replaced: KILN_EIO. */
 KILN_API KILN_NODISCARD kiln_status
 kiln_delta_save(kiln_context *context, const char *path, const kiln_mark *since,
                 const kiln_delta_options *options, kiln_error **error);

@@ -157,6 +157,13 @@ run --stats
 hits
 expect 1 cache import saxpy.kiln
 says err "saxpy.kiln"
+mkfifo pipe && ln -s all.pack link || exit 1
+for name in pipe link; do
+    expect 1 cache export $name
+    says err "$name: cannot be written: it is there, and is no regular file"
+done
+[ -p pipe ] && [ -L link ] || fail "replaced"
+rm pipe link
 expect 1 cache export /nowhere/x.pack
 says err "/nowhere/x.pack"
 

@@ -40,6 +40,11 @@ says err "saxpy"
 expect 1 compile saxpy.kiln saxpy 'f32[:]' f32 'f32[:]' --emit asm \
     -o /nowhere/out.s
 says err "/nowhere/out.s"
+cp saxpy.kiln kept.kiln
+expect 2 compile saxpy.kiln saxpy 'f32[:]' f32 'f32[:]' --emit asm \
+    -o ./saxpy.kiln
+says err "./saxpy.kiln: it is an input of the command"
+cmp saxpy.kiln kept.kiln || fail "the program was overwritten"
 
 expect 0 targets
 says out "DEFAULT TARGET"

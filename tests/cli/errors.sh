@@ -49,4 +49,6 @@ expect 1 run outside.kiln outside @bad.kiln --grid 4
 says err "not a .npy file"
 expect 1 run outside.kiln outside 'f32[9]' --grid 4 --save 0=/nowhere/x.npy
 says err "/nowhere/x.npy"
+expect 2 run outside.kiln outside 'f32[9]' --grid 4 --save 0=outside.kiln
+says err "outside.kiln: it is an input of the command"
 exit 0

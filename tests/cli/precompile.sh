@@ -199,6 +199,26 @@ expect 1 precompile linear.kiln --workload bad -o one.pack
 cmp one.pack kept || fail "the old pack is gone"
 rm kept
 
+# A pack replaces a regular file and nothing else, and no file that was read.
+mkfifo pipe && mkdir there && : >one.file && ln -s one.file link || exit 1
+ln -s nowhere dangling
+for name in pipe there link dangling; do
+    expect 1 precompile linear.kiln --workload list -o $name
+    says err "$name: it is there, and is no regular file"
+done
+[ -p pipe ] && [ -d there ] && [ -L link ] && [ -L dangling ] ||
+    fail "replaced"
+[ ! -s one.file ] || fail "the link's file was written"
+rm -r pipe there link dangling one.file
+cp linear.kiln kept.kiln
+ln linear.kiln same
+for name in linear.kiln ./list same; do
+    expect 2 precompile kept.kiln linear.kiln --workload list -o $name
+    says err "$name: it is an input of the command"
+done
+cmp linear.kiln kept.kiln || fail "the program was overwritten"
+rm same kept.kiln
+
 expect 2 precompile
 expect 2 precompile linear.kiln -o x.pack
 says err "precompile wants --workload"

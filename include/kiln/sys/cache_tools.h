@@ -163,9 +163,10 @@ typedef struct kiln_cache_export_options {
 
 /**
  * Writes entries of the disk store that the filter (or NULL: all) lets through
- * into a new pack file, which is either complete or not there. Rejected entries
- * and entries about this machine are skipped. `options` may be NULL. Works in
- * every mode that reads.
+ * into a new pack file, which is either complete or not there. It replaces a
+ * regular file, and nothing else (KILN_EIO). Rejected entries and entries about
+ * this machine are skipped. `options` may be NULL. Works in every mode that
+ * reads.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_cache_export(kiln_cache_report *out, kiln_context *context,

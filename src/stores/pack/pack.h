@@ -111,7 +111,7 @@ size_t kiln__pack_writer_count(kiln__pack_writer *writer);
 kiln_status kiln__pack_writer_to_blob(kiln_blob *out, kiln__pack_writer *writer,
                                       kiln_error **error);
 /* Writes a file of another name in the same folder, and renames it when it is
-   complete and on the disk. An existing file is replaced. */
+   complete and on the disk. It replaces a regular file, and nothing else. */
 kiln_status kiln__pack_writer_to_file(kiln__pack_writer *writer,
                                       const char *path, kiln_error **error);
 /* The same, relative to an open folder. */

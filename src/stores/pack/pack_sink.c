@@ -90,10 +90,13 @@ static kiln_status write_file(kiln__pack_sink *sink, const void *bytes,
     return KILN_OK;
 }
 
+/* Only finish_file() fails with EEXIST. */
 static kiln_status write_error(kiln_error **error, const char *path, int number)
 {
-    return kiln__error_set(error, KILN_EIO, "pack %s: cannot be written: %s",
-                           path, kiln__reason_text(number));
+    return kiln__error_set(
+        error, KILN_EIO, "pack %s: cannot be written: %s", path,
+        number == EEXIST ? "it is there, and is no regular file"
+                         : kiln__reason_text(number));
 }
 
 #define NAME_SIZE (sizeof ".kiln-.tmp" - 1 + KILN__RANDOM_NAME_SIZE)
@@ -179,14 +182,15 @@ static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
     kiln__string_free(alloc, folder);
 }
 
-/* A device or a pipe of that name must not be replaced: it belongs to the
- * machine. */
+/* What is no regular file must not be replaced: a device or a pipe belongs to
+   the machine, and the new pack would be in the place of a link and not where
+   the link leads. */
 static int is_no_file(int folder, const char *path)
 {
     struct stat facts;
 
     return fstatat(folder, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-           !S_ISREG(facts.st_mode) && !S_ISLNK(facts.st_mode);
+           !S_ISREG(facts.st_mode);
 }
 
 /* Does everything from the last byte to the name. */
