@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi/device_abi.h"
+#include "abi/method_abi.h"
 #include "backends/report_text.h"
 #include "base/data/arena.h"
 #include "base/error.h"
@@ -272,6 +273,20 @@ static const char *name_for_people(kiln__arena *arena, const char *method)
     return name != NULL ? name : method;
 }
 
+/* Finds the place by the frontend's current source map, or in the method. */
+static void find_place(kiln_location *out, const kiln_frontend *frontend,
+                       const char *method, uint32_t ordinal)
+{
+    *out = (kiln_location){0};
+    if (method == NULL)
+        return;
+    if (frontend != NULL && frontend->ops.locate != NULL &&
+        frontend->ops.locate(frontend->self, method, ordinal, out) == KILN_OK)
+        return;
+    *out = (kiln_location){0};
+    (void)kiln__method_place(method, out);
+}
+
 /* Replaces the ordinals that kernels report by locations. */
 static size_t locate_frames(kiln_frame *out, kiln__arena *arena,
                             const kiln_exception *exception,
@@ -283,12 +298,9 @@ static size_t locate_frames(kiln_frame *out, kiln__arena *arena,
         count = KILN__FRAMES_MAX;
     for (size_t i = 0; i < count; i++) {
         const kiln_frame *from = &exception->frames[i];
-        kiln_location place = {0};
+        kiln_location place;
 
-        if (frontend == NULL || frontend->ops.locate == NULL ||
-            frontend->ops.locate(frontend->self, from->function,
-                                 from->location.line, &place) != KILN_OK)
-            place = (kiln_location){0};
+        find_place(&place, frontend, from->function, from->location.line);
         out[i] = (kiln_frame){name_for_people(arena, from->function), place};
     }
     return count;
@@ -310,16 +322,14 @@ static kiln_status report_exception(kiln_exception *exception,
                                     kiln_error **error)
 {
     kiln_frame frames[KILN__FRAMES_MAX];
-    kiln_location place = {0};
+    kiln_location place;
     kiln__arena names;
     kiln_status status;
 
     kiln__arena_init(&names, &kiln__malloc);
     forget_unknown(exception);
-    if (frontend != NULL && frontend->ops.locate != NULL &&
-        exception->method != NULL &&
-        frontend->ops.locate(frontend->self, exception->method,
-                             exception->ordinal, &place) == KILN_OK)
+    find_place(&place, frontend, exception->method, exception->ordinal);
+    if (place.file != NULL)
         exception->location = place;
     if (exception->method != NULL)
         exception->method = name_for_people(&names, exception->method);

@@ -467,6 +467,62 @@ static void mistakes_are_named(void **state)
                    "it is declared with another type");
 }
 
+/* ---- exceptions ---- */
+
+/* Items from 5 on fail; the place is that of the debug information. */
+static void an_exception_has_a_place(void **state)
+{
+    static const char module[] =
+        "declare i64 @kiln_global_id(i32)\n"
+        "declare void @abort() noreturn\n"
+        "define internal void @check(i64 %i) noinline !dbg !4 {\n"
+        "  %bad = icmp eq i64 %i, 5\n"
+        "  br i1 %bad, label %no, label %yes\n"
+        "no:\n"
+        "  call void @abort(), !dbg !7\n"
+        "  unreachable, !dbg !7\n"
+        "yes:\n"
+        "  ret void\n"
+        "}\n"
+        "define void @ENTRY(ptr %y, i64 %n) {\n"
+        "  %i = call i64 @kiln_global_id(i32 0)\n"
+        "  call void @check(i64 %i)\n"
+        "  %p = getelementptr i32, ptr %y, i64 %i\n"
+        "  store i32 1, ptr %p\n"
+        "  ret void\n"
+        "}\n"
+        "!llvm.dbg.cu = !{!0}\n"
+        "!llvm.module.flags = !{!2}\n"
+        "!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1)\n"
+        "!1 = !DIFile(filename: \"work.jl\", directory: \"/\")\n"
+        "!2 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+        "!3 = !DISubroutineType(types: !{null})\n"
+        "!4 = distinct !DISubprogram(name: \"check\", scope: !1, file: !1,\n"
+        "      line: 10, type: !3, unit: !0, spFlags: DISPFlagDefinition)\n"
+        "!7 = !DILocation(line: 12, column: 5, scope: !4)\n";
+    const kiln_launch launch = {.grid = {8, 1, 1}, .block = {8, 1, 1}};
+    int32_t y[8] = {0};
+    kiln_array array = kernels_array(y, 8);
+    const kernels_argument argument = {"i32[:]", &array};
+    const kiln_exception *exception;
+    kiln_error *error = NULL;
+
+    (void)state;
+    assert_int_equal(modules_launch(shared.m, module, shared.k.config, &launch,
+                                    &argument, 1, &error),
+                     KILN_EEXCEPTION);
+    exception = kiln_error_exception(error);
+    assert_non_null(exception);
+    assert_string_equal(exception->method, "check");
+    assert_string_equal(exception->message, "abort() was called");
+    assert_string_equal(exception->location.file, "work.jl");
+    assert_int_equal(exception->location.line, 12);
+    assert_int_equal(exception->location.column, 5);
+    assert_int_equal(y[4], 1);
+    assert_int_equal(y[5], 0);
+    kiln_error_free(error);
+}
+
 static void the_host_says_what_it_lacks(void **state)
 {
     (void)state;
@@ -486,6 +542,7 @@ int main(void)
 {
     const struct CMUnitTest of_host[] = {
         cmocka_unit_test(the_host_says_what_it_lacks),
+        cmocka_unit_test(an_exception_has_a_place),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sub_groups_scan),
@@ -496,6 +553,7 @@ int main(void)
         cmocka_unit_test(items_vote),
         cmocka_unit_test(sub_groups_have_numbers),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(an_exception_has_a_place),
     };
 
     if (!has_items_side_by_side())

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
+#include "abi/method_abi.h"
 #include "support/neutral.h"
 
 #define ID "declare i64 @kiln_global_id(i32)\n"
@@ -206,6 +207,189 @@ static void bytes_of_another_size_are_refused(void **state)
     assert_contains(o.message, "its value has another size");
 }
 
+/* ---- exceptions ---- */
+
+/* Raises in items above 5, two calls deep, and in a recursion. */
+static const char raising[] =
+    ID "declare void @kiln_raise(i32, ptr, i32, ptr, i64, i64) cold noreturn\n"
+       "@method = private constant [4 x i8] c\"f.x\\00\"\n"
+       "@message = private constant [5 x i8] c\"high\\00\"\n"
+       "define internal void @fail(i64 %i) cold noinline noreturn {\n"
+       "  call void @kiln_raise(i32 6, ptr @method, i32 3, ptr @message,\n"
+       "                        i64 %i, i64 7)\n"
+       "  unreachable\n"
+       "}\n"
+       "define internal i32 @check(i64 %i, i64 %depth) noinline {\n"
+       "  %low = icmp ule i64 %i, 5\n"
+       "  br i1 %low, label %fine, label %bad\n"
+       "bad:\n"
+       "  %end = icmp eq i64 %depth, 0\n"
+       "  br i1 %end, label %now, label %deeper\n"
+       "deeper:\n"
+       "  %d = sub i64 %depth, 1\n"
+       "  %r = call i32 @check(i64 %i, i64 %d)\n"
+       "  ret i32 %r\n"
+       "now:\n"
+       "  call void @fail(i64 %i)\n"
+       "  unreachable\n"
+       "fine:\n"
+       "  ret i32 100\n"
+       "}\n"
+       "define void @k(ptr %y, i64 %n) {\n"
+       "  %i = call i64 @kiln_global_id(i32 0)\n"
+       "  %v = call i32 @check(i64 %i, i64 3)\n"
+       "  %p = getelementptr i32, ptr %y, i64 %i\n"
+       "  store i32 %v, ptr %p\n"
+       "  ret void\n"
+       "}\n";
+
+static void an_exception_leaves_all_callers(void **state)
+{
+    int32_t y[8];
+    launch l;
+
+    (void)state;
+    assert_int_equal(neutral_run(y, raising, 8, 8, &l), 1);
+    assert_int_equal(l.raised, 1);
+    assert_int_equal(l.kind, 6);
+    assert_int_equal(l.ordinal, 3);
+    assert_string_equal(l.method, "f.x");
+    assert_string_equal(l.message, "high");
+    assert_int_equal(l.values[0], 6);
+    assert_int_equal(l.values[1], 7);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(y[i], 100);
+    assert_int_equal(y[6], 6);
+    assert_int_equal(neutral_run(y, raising, 6, 6, &l), 0);
+    assert_int_equal(l.raised, 0);
+}
+
+static void exceptions_are_for_all_targets(void **state)
+{
+    static const char name[] = "@check";
+    char module[sizeof raising];
+
+    (void)state;
+    neutral_refused_on(SPIRV, raising, "recursion");
+    /* without the recursion */
+    memcpy(module, raising, sizeof raising);
+    memcpy(strstr(strstr(module, "%r = call"), name), "@other", 6);
+    {
+        char text[sizeof raising + 64];
+
+        snprintf(text, sizeof text, "%s%s", module,
+                 "define internal i32 @other(i64 %i, i64 %d) { ret i32 1 }\n");
+        neutral_accepted(text);
+    }
+}
+
+/* What ends a program elsewhere is an exception here. */
+static void assert_ends(const char *declaration, const char *call,
+                        const char *message)
+{
+    char module[1024];
+    int32_t y[4];
+    launch l;
+
+    snprintf(module, sizeof module,
+             ID "%s\n"
+                "define internal i32 @ask(i64 %%i) noinline {\n"
+                "  %%bad = icmp eq i64 %%i, 2\n"
+                "  br i1 %%bad, label %%no, label %%yes\n"
+                "no:\n"
+                "  %s\n"
+                "  unreachable\n"
+                "yes:\n"
+                "  ret i32 9\n"
+                "}\n"
+                "define void @k(ptr %%y, i64 %%n) {\n"
+                "  %%i = call i64 @kiln_global_id(i32 0)\n"
+                "  %%v = call i32 @ask(i64 %%i)\n"
+                "  %%p = getelementptr i32, ptr %%y, i64 %%i\n"
+                "  store i32 %%v, ptr %%p\n"
+                "  ret void\n"
+                "}\n",
+             declaration, call);
+    assert_int_equal(neutral_run(y, module, 4, 4, &l), 1);
+    assert_int_equal(l.kind, 6);
+    assert_string_equal(l.method, "ask");
+    assert_string_equal(l.message, message);
+    assert_int_equal(y[1], 9);
+    assert_int_equal(y[2], 2);
+    neutral_accepted(module);
+}
+
+static void what_ends_a_program_raises(void **state)
+{
+    (void)state;
+    assert_ends("declare void @llvm.trap()", "call void @llvm.trap()", "trap");
+    assert_ends("declare void @llvm.ubsantrap(i8)",
+                "call void @llvm.ubsantrap(i8 3)", "trap");
+    assert_ends("declare void @abort() noreturn", "call void @abort()",
+                "abort() was called");
+    assert_ends("declare i32 @give_up(ptr)",
+                "%v = call i32 @give_up(ptr null) noreturn",
+                "give_up() was called");
+}
+
+/* An exception without a method gets the function's name, and the place that
+   debug information gives. */
+static void an_exception_has_the_modules_place(void **state)
+{
+    static const char module[] =
+        "declare void @kiln_raise(i32, ptr, i32, ptr, i64, i64) noreturn\n"
+        "define void @f(i64 %n) noinline !dbg !4 {\n"
+        "  call void @kiln_raise(i32 6, ptr null, i32 0, ptr null, i64 %n,\n"
+        "                        i64 0), !dbg !7\n"
+        "  unreachable, !dbg !7\n"
+        "}\n"
+        "define void @k(ptr %y, i64 %n) {\n"
+        "  call void @f(i64 %n)\n"
+        "  unreachable\n"
+        "}\n"
+        "!llvm.dbg.cu = !{!0}\n"
+        "!llvm.module.flags = !{!2}\n"
+        "!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1)\n"
+        "!1 = !DIFile(filename: \"work.jl\", directory: \"/\")\n"
+        "!2 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+        "!3 = !DISubroutineType(types: !{null})\n"
+        "!4 = distinct !DISubprogram(name: \"f\", scope: !1, file: !1,\n"
+        "      line: 10, type: !3, unit: !0, spFlags: DISPFlagDefinition)\n"
+        "!7 = !DILocation(line: 12, column: 5, scope: !4)\n";
+    kiln_location place;
+    int32_t y[1];
+    launch l;
+
+    (void)state;
+    assert_int_equal(neutral_run(y, module, 1, 1, &l), 1);
+    assert_string_equal(l.method, "f#@12:5:work.jl");
+    assert_true(kiln__method_place(l.method, &place));
+    assert_int_equal(place.line, 12);
+    assert_int_equal(place.column, 5);
+    assert_string_equal(place.file, "work.jl");
+    assert_false(kiln__method_place("f#12:5:work.jl", &place));
+    assert_false(kiln__method_place("f#@12", &place));
+}
+
+static void a_pointer_to_a_function_that_raises_is_refused(void **state)
+{
+    (void)state;
+    neutral_refused_on(
+        ALL,
+        "declare void @abort() noreturn\n"
+        "define internal void @f(ptr %y) {\n"
+        "  call void @abort()\n"
+        "  unreachable\n"
+        "}\n"
+        "define void @k(ptr %y, i64 %n) {\n"
+        "  %odd = trunc i64 %n to i1\n"
+        "  %g = select i1 %odd, ptr @f, ptr null\n"
+        "  call void %g(ptr %y)\n"
+        "  ret void\n"
+        "}\n",
+        "function 'f' of the module: its address is taken, and it may raise");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +401,11 @@ int main(void)
         cmocka_unit_test(bytes_are_copies_or_values),
         cmocka_unit_test(bytes_are_for_all_targets),
         cmocka_unit_test(bytes_of_another_size_are_refused),
+        cmocka_unit_test(an_exception_leaves_all_callers),
+        cmocka_unit_test(exceptions_are_for_all_targets),
+        cmocka_unit_test(what_ends_a_program_raises),
+        cmocka_unit_test(an_exception_has_the_modules_place),
+        cmocka_unit_test(a_pointer_to_a_function_that_raises_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,9 +217,11 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     entry = LLVMGetNamedFunction(job->module, job->request->entry);
     KILN_TRY(choose_target(job, entry));
     KILN_TRY(verify(job));
+    KILN_TRY(check_entry(job, entry));
+    if (kiln__neutral_is(entry))
+        KILN_TRY(kiln__neutral_end_programs(job));
     if (job->settings->debug_level == KILN_DEBUG_NONE)
         LLVMStripModuleDebugInfo(job->module);
-    KILN_TRY(check_entry(job, entry));
     kiln__foreign_mark_convergent(job);
     KILN_TRY(kiln__foreign_trim(job, entry));
     if (kiln__neutral_is(entry))

@@ -84,6 +84,14 @@ static LLVMValueRef bind_lane(const kiln__device_call *c)
 
 /* ---- exceptions ---- */
 
+/* True for a pointer into one address space made of one into another. */
+static int is_cast(LLVMValueRef value)
+{
+    return LLVMIsAAddrSpaceCastInst(value) != NULL ||
+           (LLVMIsAConstantExpr(value) != NULL &&
+            LLVMGetConstOpcode(value) == LLVMAddrSpaceCast);
+}
+
 /* Returns the characters of a constant, NUL-terminated string, or NULL. */
 static const char *constant_text(kiln__codegen_job *job, LLVMValueRef value)
 {
@@ -91,6 +99,8 @@ static const char *constant_text(kiln__codegen_job *job, LLVMValueRef value)
     const char *text;
     size_t size;
 
+    while (is_cast(value))
+        value = LLVMGetOperand(value, 0);
     if (LLVMIsAConstantPointerNull(value))
         return "";
     if (!LLVMIsAGlobalVariable(value) || !LLVMIsGlobalConstant(value))
@@ -223,13 +233,12 @@ static int32_t kind_named(const char *name)
 static int read_name(kiln__device_call *c)
 {
     const char *rest = c->name + strlen(c->family->name);
-    const int has_type = strchr(c->family->form, 'T') != NULL;
 
     c->kind = KILN_TYPE_NONE;
     if (c->family->bind == kiln__foreign_scan &&
         !kiln__foreign_read_operation(&c->operation, &rest))
         return 0;
-    if (!has_type)
+    if (strchr(c->family->form, 'T') == NULL)
         return *rest == '\0';
     if (*rest != '.')
         return 0;
@@ -250,23 +259,32 @@ static LLVMTypeRef type_of(const kiln__device_call *c, char letter)
         return kiln__job_i32(c->job);
     case 'l':
         return kiln__job_i64(c->job);
-    case 'p':
-        return LLVMPointerTypeInContext(context, 0);
     default:
         return kiln__job_scalar(c->job, c->kind);
     }
 }
 
-static LLVMTypeRef function_type(const kiln__device_call *c)
+/* Pointers may be into any space. */
+static int is_of(const kiln__device_call *c, char letter, LLVMTypeRef type)
+{
+    return letter == 'p' ? LLVMGetTypeKind(type) == LLVMPointerTypeKind
+                         : type == type_of(c, letter);
+}
+
+static int has_type(const kiln__device_call *c, LLVMValueRef function)
 {
     const char *letters = c->family->form + 2;
-    LLVMTypeRef types[1 + KILN__DEVICE_ARGUMENTS_MAX] = {
-        kiln__job_item_pointer(c->job)};
-    unsigned count = 1;
+    const LLVMTypeRef type = LLVMGlobalGetValueType(function);
 
-    for (; *letters != '\0'; letters++)
-        types[count++] = type_of(c, *letters);
-    return LLVMFunctionType(type_of(c, c->family->form[0]), types, count, 0);
+    if (LLVMCountParams(function) != 1 + strlen(letters) ||
+        LLVMIsFunctionVarArg(type) ||
+        !is_of(c, c->family->form[0], LLVMGetReturnType(type)) ||
+        LLVMTypeOf(LLVMGetParam(function, 0)) != kiln__job_item_pointer(c->job))
+        return 0;
+    for (unsigned i = 0; letters[i] != '\0'; i++)
+        if (!is_of(c, letters[i], LLVMTypeOf(LLVMGetParam(function, 1 + i))))
+            return 0;
+    return 1;
 }
 
 /* ---- calls ---- */
@@ -322,7 +340,7 @@ static kiln_status bind(LLVMValueRef function, kiln__device_call c)
             job, name,
             "it has no such operation or type; types are i32, i64, "
             "f32 and f64");
-    if (LLVMGlobalGetValueType(function) != function_type(&c))
+    if (!has_type(&c, function))
         return kiln__foreign_refuse_call(job, name,
                                          "it is declared with another type");
     KILN_TRY(kiln__foreign_forget_memory(job, function));

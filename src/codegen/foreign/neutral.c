@@ -21,6 +21,7 @@ kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
     LLVMValueRef inner;
 
     KILN_TRY(kiln__neutral_check_entry(job, *entry));
+    KILN_TRY(kiln__neutral_raise(job));
     KILN_TRY(kiln__neutral_map_spaces(job));
     KILN_TRY(kiln__neutral_map_scopes(job));
     kiln__target_describe(job);

@@ -41,6 +41,14 @@ kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job);
 /* Gives all atomics the target's names of their scopes. */
 kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);
 
+/* ---- neutral_raise.c ---- */
+/* Makes exceptions of what ends a program, and says of each exception where it
+   is raised. Called as long as the module has its debug information. */
+kiln_status kiln__neutral_end_programs(kiln__codegen_job *job);
+/* Makes functions that may raise return an i1 beside their result, or alone,
+   which is true after they raised. */
+kiln_status kiln__neutral_raise(kiln__codegen_job *job);
+
 /* ---- neutral_item.c ---- */
 /* Passes the item to `*entry` and to all functions that reach a device
    function. `*entry` is replaced by the function that takes it. */

@@ -121,6 +121,13 @@ int kiln__llvm_map_spaces(LLVMModuleRef module, const kiln__llvm_spaces *map,
    were before. */
 void kiln__llvm_move_allocas(LLVMModuleRef module, unsigned space);
 
+/* ---- llvm_gap_raise.cc: functions that return a flag ---- */
+LLVMValueRef kiln__llvm_replace_result(LLVMValueRef function,
+                                       LLVMTypeRef result);
+LLVMValueRef kiln__llvm_call_raising(LLVMValueRef call, LLVMValueRef callee);
+void kiln__llvm_return_after(LLVMValueRef instruction, LLVMValueRef value);
+void kiln__llvm_return_if(LLVMValueRef condition, LLVMValueRef value);
+
 /* ---- llvm_gap_size.cc: what large functions cost ---- */
 /* Returns the instructions of the largest function, counted with all that is
    always inlined into it. */
