@@ -28,6 +28,9 @@
 #define KILN__EMIT_FUNCTION 100
 #define KILN__EMIT_CLOSURE 101
 
+#define KILN__GROUP_FORM_BEST 0
+#define KILN__GROUP_FORM_GENERAL 1 /* nothing is taken to be uniform */
+
 /** A place in a source text; 0 is unknown. */
 typedef struct kiln__codegen_place {
     uint32_t line;
@@ -190,6 +193,10 @@ typedef struct kiln__codegen_request {
     /** Optional. A tool that was started early and waits for its input. Its
         maker frees it. It is not sent to a worker process. */
     struct kiln__tool_process *begun;
+    /** How barriers of a foreign module are compiled for a processor:
+        KILN__GROUP_FORM_... Tests compare the forms; nobody else sets it, and it
+        is not sent to a worker process. */
+    int32_t group_form;
     /** Optional. Returns whether nobody waits for the result any more. libkiln
         itself calls it, when code is generated in another process. */
     int (*is_canceled)(void *env);

@@ -40,6 +40,8 @@ typedef struct outcome {
     size_t site_count;
     int32_t can_fail;
     uint32_t stack_bytes;
+    uint32_t static_local_bytes;
+    uint32_t private_bytes;
     char message[1024];
     uint64_t stages[KILN_STAGE_COUNT];
     unsigned stage_count;
@@ -60,6 +62,8 @@ REQUEST_UNUSED static kiln_status take_result(
     o->relocation = result->relocation;
     o->can_fail = result->can_fail;
     o->stack_bytes = result->stack_bytes;
+    o->static_local_bytes = result->static_local_bytes;
+    o->private_bytes = result->private_bytes;
     o->site_count = result->site_count;
     assert_true(result->site_count <= sizeof o->sites / sizeof o->sites[0]);
     for (size_t i = 0; i < result->site_count; i++) {
@@ -209,17 +213,27 @@ REQUEST_UNUSED static int32_t run_image(const outcome *o, launch *l,
     const uint64_t groups =
         l->head.groups[0] * l->head.groups[1] * l->head.groups[2];
     kiln__host_image *image = NULL;
+    const uint64_t items =
+        (l->head.block[0] * l->head.block[1] * l->head.block[2] + 63) &
+        ~UINT64_C(63);
     kiln__host_entry entry;
-    void *address;
+    void *address, *memory;
     int32_t result;
 
+    /* not zero: kernels may count on nothing there */
+    memory = aligned_alloc(
+        64, (o->static_local_bytes + items * o->private_bytes + 127) &
+                ~UINT64_C(63));
+    assert_non_null(memory);
+    memset(memory, 0xa5, o->static_local_bytes + items * o->private_bytes);
     assert_ok(kiln__host_image_load(&image, &kiln__malloc, o->bytes, o->size,
                                     &test_error));
     address = kiln__host_image_symbol(image, "k");
     assert_non_null(address);
     memcpy(&entry, &address, sizeof entry);
-    result = entry(&l->head, arguments, 0, groups, NULL);
+    result = entry(&l->head, arguments, 0, groups, memory);
     kiln__host_image_unload(image);
+    free(memory);
     return result;
 }
 

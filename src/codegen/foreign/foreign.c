@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/neutral.h"
+#include "codegen/groups/groups.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -228,6 +229,7 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
         KILN_TRY(adapt(job, &entry));
     KILN_TRY(kiln__foreign_check(job, entry));
     KILN_TRY(kiln__foreign_sites(job));
+    KILN_TRY(kiln__groups_lower(job, &entry));
     KILN_TRY(kiln__foreign_bind(job));
     return adopt(job, entry);
 }

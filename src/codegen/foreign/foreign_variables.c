@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/groups/groups.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -16,6 +17,7 @@
 /* A loader aligns an image to a page, and code may rely on alignments that it
    is told. */
 #define ALIGNMENT_MAX 4096u
+#define GROUP_ALIGNMENT_MAX 64
 
 static kiln_status refuse_variable(kiln__codegen_job *job,
                                    LLVMValueRef variable, const char *why)
@@ -176,6 +178,21 @@ static const char *refused_definition(const kiln__codegen_job *job,
     return refused_initialiser(job, LLVMGetInitializer(variable), 0);
 }
 
+/* A variable of a group has no content at first. */
+static const char *refused_of_group(const kiln__codegen_job *job,
+                                    LLVMValueRef variable)
+{
+    LLVMValueRef initial = LLVMGetInitializer(variable);
+
+    if (initial == NULL)
+        return "a variable of a group has its size in the module";
+    if (!LLVMIsUndef(initial))
+        return "a variable of a group has no initialiser but undef";
+    if (LLVMGetAlignment(variable) > GROUP_ALIGNMENT_MAX)
+        return "a variable of a group is aligned to at most 64 bytes";
+    return kiln__foreign_refused_type(job, LLVMGlobalGetValueType(variable));
+}
+
 kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                                          LLVMValueRef variable)
 {
@@ -183,6 +200,10 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
 
     if (kiln__foreign_is_site(job, variable))
         return KILN_OK; /* foreign_sites.c checks it */
+    if (kiln__groups_is_variable(job, variable)) {
+        why = refused_of_group(job, variable);
+        return why == NULL ? KILN_OK : refuse_variable(job, variable, why);
+    }
     if (LLVMIsDeclaration(variable))
         return is_target_constant(job, variable)
                    ? KILN_OK

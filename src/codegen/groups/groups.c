@@ -1,0 +1,138 @@
+/* groups.c - barriers in modules of other frontends: the order of the steps. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/groups/groups.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * The host has no barriers: a thread runs the items of a group one after the
+ * other. So a kernel with barriers is cut into regions between them, each with
+ * a loop over the items. The steps:
+ *
+ *   groups_inline     brings all barriers into the item function
+ *   groups_variables  places the group's variables in its memory
+ *   groups_normal     plain control flow
+ *   groups_split      blocks end at barriers
+ *   llvm_gap_uniform  what is the same for all items
+ *   groups_levels     blocks that all items run together
+ *   groups_decide     uniform branches that decide for the whole group
+ *   groups_regions    what is between two splits
+ *   groups_values     which values regions take over from others, and how
+ *   groups_emit       the function for a group, with groups_copy (the code) and
+ *                     groups_carry (the values)
+ *
+ * Where the group goes from a region together, the new function just goes
+ * there, so that LLVM sees the kernel's own loops around loops over items.
+ * Otherwise each item notes where it waits, and a dispatcher runs the regions
+ * of those that wait. groups_plan.h has the words.
+ *
+ * From groups_split on the steps are C++: they edit blocks, which the C
+ * interface cannot.
+ */
+
+static const char barrier_name[] = "kiln_barrier";
+
+static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef function,
+                          const char *why)
+{
+    size_t size;
+
+    return kiln__job_fail(job, KILN_ECODEGEN, "function '%s' of the module: %s",
+                          LLVMGetValueName2(function, &size), why);
+}
+
+/* ---- the barrier ---- */
+
+static LLVMTypeRef barrier_type(const kiln__codegen_job *job)
+{
+    LLVMTypeRef parameters[] = {kiln__job_item_pointer(job), kiln__job_i32(job),
+                                kiln__job_i32(job)};
+
+    return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 3,
+                            0);
+}
+
+static void add_attribute(const kiln__codegen_job *job, LLVMValueRef function,
+                          const char *name)
+{
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(
+            job->context, LLVMGetEnumAttributeKindForName(name, strlen(name)),
+            0));
+}
+
+/* Finds the barrier, or stores NULL. Its declaration gets the attributes that
+   passes must know of, whatever the frontend said. */
+static kiln_status find_barrier(kiln__codegen_job *job, LLVMValueRef *out)
+{
+    static const char memory[] = "memory";
+    LLVMValueRef barrier = LLVMGetNamedFunction(job->module, barrier_name);
+
+    *out = NULL;
+    if (barrier == NULL)
+        return KILN_OK;
+    if (!LLVMIsDeclaration(barrier))
+        return refuse(job, barrier, "the module may not define it");
+    if (LLVMGlobalGetValueType(barrier) != barrier_type(job))
+        return refuse(job, barrier, "it is declared with another type");
+    LLVMRemoveEnumAttributeAtIndex(
+        barrier, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMGetEnumAttributeKindForName(memory, sizeof memory - 1));
+    add_attribute(job, barrier, "convergent");
+    add_attribute(job, barrier, "noduplicate");
+    *out = barrier;
+    return KILN_OK;
+}
+
+/* ---- steps ---- */
+
+static int has_variables(const kiln__codegen_job *job)
+{
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstGlobal(job->module); at != NULL;
+         at = LLVMGetNextGlobal(at))
+        if (kiln__groups_is_variable(job, at))
+            return 1;
+    return 0;
+}
+
+static kiln_status cut(kiln__codegen_job *job, LLVMValueRef *entry,
+                       LLVMValueRef barrier)
+{
+    const char *why;
+
+    kiln__groups_normalise(*entry);
+    why = kiln__groups_cut(
+        job, entry, barrier,
+        job->request->group_form == KILN__GROUP_FORM_GENERAL);
+    if (why != NULL)
+        return refuse(job, *entry, why);
+    job->for_group = 1;
+    return KILN_OK;
+}
+
+kiln_status kiln__groups_lower(kiln__codegen_job *job, LLVMValueRef *entry)
+{
+    LLVMValueRef barrier, culprit;
+    const char *why;
+
+    if (job->backend->groups == NULL)
+        return KILN_OK;
+    KILN_TRY(find_barrier(job, &barrier));
+    if (barrier == NULL && !has_variables(job))
+        return KILN_OK;
+    why = kiln__groups_inline(*entry, &barrier, barrier != NULL, &culprit);
+    if (why != NULL)
+        return refuse(job, culprit, why);
+    KILN_TRY(kiln__groups_place(job, *entry));
+    if (barrier != NULL && LLVMGetFirstUse(barrier) != NULL)
+        KILN_TRY(cut(job, entry, barrier));
+    if (barrier != NULL)
+        LLVMDeleteFunction(barrier);
+    kiln__groups_bind_memory(job);
+    return KILN_OK;
+}

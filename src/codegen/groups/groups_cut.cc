@@ -1,0 +1,94 @@
+/* groups_cut.cc - cuts a kernel at its barriers: the order of the steps. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <llvm/IR/Module.h>
+
+#include "codegen/groups/groups_plan.h"
+
+/* Arrays over items begin at multiples of 64 bytes. */
+#define ALIGNMENT_MAX 64
+/* A region's number has 16 bits, and one means that an item has ended. */
+#define REGIONS_MAX (UINT16_MAX - 1)
+/* Copies of blocks that belong to several regions. */
+#define BLOCKS_MAX 1000000u
+
+static const char *refused(const llvm::Function &function)
+{
+    for (const llvm::BasicBlock &block : function) {
+        if (block.hasAddressTaken() ||
+            llvm::isa<llvm::IndirectBrInst>(block.getTerminator()))
+            return "it has barriers, and addresses of labels";
+        for (const llvm::Instruction &at : block)
+            if (const auto *variable = llvm::dyn_cast<llvm::AllocaInst>(&at))
+                if (variable->getAlign().value() > ALIGNMENT_MAX)
+                    return "it has barriers, and a variable that is aligned to "
+                           "more than 64 bytes";
+    }
+    return nullptr;
+}
+
+static bool make_plan(groups_plan &plan)
+{
+    kiln__groups_find_uniform(plan);
+    kiln__groups_find_levels(plan);
+    if (!plan.is_general)
+        kiln__groups_find_decisions(plan);
+    return kiln__groups_find_regions(plan);
+}
+
+static bool is_too_large(const groups_plan &plan)
+{
+    size_t blocks = 0;
+
+    for (const groups_region &region : plan.regions)
+        blocks += region.blocks.size();
+    return plan.regions.size() > REGIONS_MAX || blocks > BLOCKS_MAX;
+}
+
+static const char *reserve(kiln__codegen_job *job, const groups_plan &plan)
+{
+    uint64_t bytes = plan.private_bytes;
+    uint32_t offset;
+
+    for (const groups_region &region : plan.regions)
+        if (!region.is_together || region.is_masked) {
+            bytes += sizeof(uint16_t);
+            break;
+        }
+    if (bytes > UINT32_MAX ||
+        kiln__groups_reserve(job, 0, ALIGNMENT_MAX, &offset) != KILN_OK)
+        return "its items keep too much across barriers";
+    job->private_bytes = static_cast<uint32_t>(bytes);
+    return nullptr;
+}
+
+extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
+                                        LLVMValueRef *entry,
+                                        LLVMValueRef barrier, int is_general)
+{
+    groups_plan plan;
+    const char *why;
+
+    plan.function = llvm::unwrap<llvm::Function>(*entry);
+    plan.is_general = is_general != 0;
+    why = refused(*plan.function);
+    if (why != nullptr)
+        return why;
+    kiln__groups_split_barriers(plan, llvm::unwrap<llvm::Function>(barrier));
+    if (!make_plan(plan)) {
+        const std::vector<llvm::BasicBlock *> barriers = plan.barriers;
+        llvm::Function *function = plan.function;
+
+        plan = groups_plan();
+        plan.function = function;
+        plan.barriers = barriers;
+        plan.is_general = true;
+        (void)make_plan(plan);
+    }
+    if (is_too_large(plan))
+        return "its barriers cut it into too many pieces";
+    kiln__groups_find_values(plan);
+    why = reserve(job, plan);
+    if (why == nullptr)
+        *entry = llvm::wrap(kiln__groups_emit(job, plan));
+    return why;
+}

@@ -1,0 +1,319 @@
+/* groups_levels.cc - the blocks that all items of a group run together. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <algorithm>
+#include <utility>
+
+#include <llvm/IR/CFG.h>
+
+#include "codegen/groups/groups_plan.h"
+
+/*
+ * Only blocks from which a barrier can be reached matter: an item that is past
+ * its last barrier meets nobody any more, and runs to its end inside its
+ * region. So an early return does not make what follows divergent for the items
+ * that remain. In the graph of the blocks that matter, a divergent branch
+ * *influences* the blocks from its successors to its immediate post-dominator,
+ * where its items meet. What no divergent branch influences is of group level.
+ *
+ * If the influence has a barrier, items reach the meeting point in different
+ * regions. Then a split there makes them wait for each other. If there is none,
+ * they get there within one region.
+ */
+
+#define NONE UINT32_MAX
+
+namespace
+{
+
+/* The blocks by their numbers in the function's order. */
+struct groups_graph {
+    std::vector<llvm::BasicBlock *> blocks;
+    llvm::DenseMap<const llvm::BasicBlock *, unsigned> number;
+    std::vector<std::vector<unsigned>> next; /* that matter */
+    std::vector<char> matters;
+    std::vector<char> has_barrier;
+    std::vector<unsigned> meets; /* immediate post-dominators; blocks.size():
+                                    where all ends */
+    std::vector<char> is_influenced;
+    /* edges whose items wait at their end: from, to */
+    llvm::SetVector<std::pair<unsigned, unsigned>> waiting;
+};
+
+} // namespace
+
+/* ---- the graph ---- */
+
+static void mark_what_matters(groups_graph &g, const groups_plan &plan)
+{
+    std::vector<unsigned> open;
+
+    for (llvm::BasicBlock *block : plan.barriers) {
+        g.has_barrier[g.number[block]] = 1;
+        g.matters[g.number[block]] = 1;
+        open.push_back(g.number[block]);
+    }
+    while (!open.empty()) {
+        const unsigned at = open.back();
+
+        open.pop_back();
+        for (llvm::BasicBlock *before : llvm::predecessors(g.blocks[at])) {
+            const unsigned number = g.number[before];
+
+            if (!g.matters[number])
+                open.push_back(number);
+            g.matters[number] = 1;
+        }
+    }
+}
+
+static void make_graph(groups_graph &g, const groups_plan &plan)
+{
+    for (llvm::BasicBlock &block : *plan.function) {
+        g.number[&block] = static_cast<unsigned>(g.blocks.size());
+        g.blocks.push_back(&block);
+    }
+    g.matters.resize(g.blocks.size());
+    g.has_barrier.resize(g.blocks.size());
+    g.next.resize(g.blocks.size());
+    mark_what_matters(g, plan);
+    for (unsigned at = 0; at < g.blocks.size(); at++)
+        for (llvm::BasicBlock *after : llvm::successors(g.blocks[at])) {
+            const unsigned to = g.number[after];
+
+            if (g.matters[at] && g.matters[to] &&
+                !llvm::is_contained(g.next[at], to))
+                g.next[at].push_back(to);
+        }
+}
+
+/* ---- post-dominators ---- */
+
+/* Numbers what leads to `from`, against the edges, in post-order. */
+static void order_back(const std::vector<std::vector<unsigned>> &before,
+                       unsigned from, std::vector<char> &seen,
+                       std::vector<unsigned> &order)
+{
+    std::vector<std::pair<unsigned, size_t>> open = {{from, 0}};
+
+    seen[from] = 1;
+    while (!open.empty()) {
+        auto &[at, i] = open.back();
+
+        if (i == before[at].size()) {
+            order.push_back(at);
+            open.pop_back();
+            continue;
+        }
+        const unsigned to = before[at][i++];
+
+        if (!seen[to]) {
+            seen[to] = 1;
+            open.push_back({to, 0});
+        }
+    }
+}
+
+/* Makes the graph's reverse, in which every block can be reached from the end.
+   Of loops without exit, the last block counts as leading there. */
+static std::vector<unsigned> order_of(const groups_graph &g,
+                                      std::vector<std::vector<unsigned>> &ends)
+{
+    const unsigned end = static_cast<unsigned>(g.blocks.size());
+    std::vector<unsigned> order;
+    std::vector<char> seen;
+
+    ends.assign(end + 1, {});
+    for (unsigned at = 0; at < end; at++) {
+        for (unsigned to : g.next[at])
+            ends[to].push_back(at);
+        if (g.matters[at] && g.next[at].empty())
+            ends[end].push_back(at);
+    }
+    for (unsigned last = end; last-- > 0;) {
+        seen.assign(end + 1, 0);
+        order.clear();
+        order_back(ends, end, seen, order);
+        while (last > 0 && (!g.matters[last] || seen[last]))
+            last--;
+        if (!g.matters[last] || seen[last])
+            break;
+        ends[end].push_back(last);
+        last++;
+    }
+    std::reverse(order.begin(), order.end());
+    return order;
+}
+
+static unsigned intersect(const std::vector<unsigned> &meets,
+                          const std::vector<unsigned> &place, unsigned a,
+                          unsigned b)
+{
+    while (a != b) {
+        while (place[a] > place[b])
+            a = meets[a];
+        while (place[b] > place[a])
+            b = meets[b];
+    }
+    return a;
+}
+
+static void find_meets(groups_graph &g)
+{
+    const unsigned end = static_cast<unsigned>(g.blocks.size());
+    std::vector<std::vector<unsigned>> ends;
+    const std::vector<unsigned> order = order_of(g, ends);
+    std::vector<unsigned> place(end + 1, NONE);
+    std::vector<std::vector<unsigned>> after(g.next);
+    bool changed = true;
+
+    after.push_back({});
+    for (unsigned at : ends[end])
+        after[at].push_back(end);
+    for (unsigned i = 0; i < order.size(); i++)
+        place[order[i]] = i;
+    g.meets.assign(end + 1, NONE);
+    g.meets[end] = end;
+    while (changed) {
+        changed = false;
+        for (unsigned at : llvm::drop_begin(order)) {
+            unsigned meet = NONE;
+
+            for (unsigned to : after[at])
+                if (g.meets[to] != NONE)
+                    meet = meet == NONE ? to
+                                        : intersect(g.meets, place, meet, to);
+            changed |= g.meets[at] != meet;
+            g.meets[at] = meet;
+        }
+    }
+}
+
+/* ---- influence ---- */
+
+/* Returns the blocks from the successors of `branch` up to `meet`. */
+static std::vector<unsigned> influence_of(const groups_graph &g,
+                                          unsigned branch, unsigned meet)
+{
+    std::vector<char> seen(g.blocks.size());
+    std::vector<unsigned> found, open = {branch};
+
+    while (!open.empty()) {
+        const unsigned at = open.back();
+
+        open.pop_back();
+        for (unsigned to : g.next[at])
+            if (to != meet && !seen[to]) {
+                seen[to] = 1;
+                found.push_back(to);
+                open.push_back(to);
+            }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/* Returns where the branch's items meet: a block of group level, or the end. */
+static unsigned meet_of(const groups_graph &g, unsigned branch)
+{
+    unsigned meet = g.meets[branch];
+
+    while (meet < g.blocks.size() && g.is_influenced[meet])
+        meet = g.meets[meet];
+    return meet;
+}
+
+static bool waits_inside(const groups_graph &g, unsigned branch,
+                         const std::vector<unsigned> &influence)
+{
+    for (unsigned at : influence)
+        if (g.has_barrier[at])
+            return true;
+    for (const auto &edge : g.waiting)
+        if (edge.first == branch ||
+            std::binary_search(influence.begin(), influence.end(), edge.first))
+            return true;
+    return false;
+}
+
+/* Adds the edges on which items get from the influence to where they meet.
+   Returns true when there are new ones. */
+static bool add_waiting(groups_graph &g, unsigned branch, unsigned meet,
+                        std::vector<unsigned> influence)
+{
+    bool added = false;
+
+    influence.push_back(branch);
+    for (unsigned at : influence)
+        if (llvm::is_contained(g.next[at], meet))
+            added |= g.waiting.insert({at, meet});
+    return added;
+}
+
+/* Handles one divergent branch. Returns 2 when more blocks are influenced, 1
+   when more edges wait, else 0. */
+static int spread_branch(groups_graph &g, unsigned branch)
+{
+    const unsigned meet = meet_of(g, branch);
+    const std::vector<unsigned> influence = influence_of(g, branch, meet);
+    int changed = 0;
+
+    for (unsigned at : influence) {
+        if (!g.is_influenced[at])
+            changed = 2;
+        g.is_influenced[at] = 1;
+    }
+    if (changed == 0 && meet < g.blocks.size() &&
+        waits_inside(g, branch, influence) &&
+        add_waiting(g, branch, meet, influence))
+        changed = 1;
+    return changed;
+}
+
+static void spread(groups_graph &g, const groups_plan &plan)
+{
+    int changed = 1;
+
+    while (changed != 0) {
+        changed = 0;
+        for (unsigned at = 0; at < g.blocks.size() && changed < 2; at++)
+            if (g.next[at].size() > 1 && !g.is_influenced[at] &&
+                plan.divergent.contains(g.blocks[at]->getTerminator()))
+                changed = std::max(changed, spread_branch(g, at));
+        if (changed == 2)
+            g.waiting.clear();
+    }
+}
+
+/* ---- results ---- */
+
+static void add_joins(groups_plan &plan, const groups_graph &g)
+{
+    std::vector<llvm::BasicBlock *> from;
+
+    for (unsigned to = 0; to < g.blocks.size(); to++) {
+        from.clear();
+        for (const auto &edge : g.waiting)
+            if (edge.second == to)
+                from.push_back(g.blocks[edge.first]);
+        if (!from.empty())
+            kiln__groups_join(plan, g.blocks[to], from);
+    }
+}
+
+void kiln__groups_find_levels(groups_plan &plan)
+{
+    groups_graph g;
+
+    make_graph(g, plan);
+    find_meets(g);
+    g.is_influenced.assign(g.blocks.size(), plan.is_general ? 1 : 0);
+    if (!plan.is_general)
+        spread(g, plan);
+    for (unsigned at = 0; at < g.blocks.size(); at++)
+        if (g.matters[at] && !g.is_influenced[at])
+            plan.group_level.insert(g.blocks[at]);
+    add_joins(plan, g);
+    for (llvm::BasicBlock *block : plan.barriers)
+        kiln__groups_split_edges(plan, block,
+                                 plan.group_level.contains(block));
+}

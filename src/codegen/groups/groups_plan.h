@@ -1,0 +1,116 @@
+/* groups_plan.h - how a kernel is cut into regions, for C++. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_GROUPS_GROUPS_PLAN_H
+#define KILN_CODEGEN_GROUPS_GROUPS_PLAN_H
+
+#include <cstdint>
+#include <vector>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/IR/BasicBlock.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+
+#include "codegen/groups/groups.h"
+
+/*
+ * A *split* is a block at whose end every item waits: before a barrier, before
+ * a branch that decides for the group, or where items meet again. Each
+ * successor of a split is an *entry*: a block with no other predecessor, and so
+ * without phis. A *region* is what an entry reaches without passing a split. A
+ * block may be in several regions; each gets a copy of it.
+ *
+ * In a block of *group level*, all items that have not ended yet take part, and
+ * they go through these blocks in the same order. Regions that begin there are
+ * run *together*. All other regions are run for the items that wait at their
+ * entry.
+ */
+
+/* How a value reaches regions other than the one that computes it. */
+enum class groups_storage {
+    again,  /* they compute it again */
+    scalar, /* one variable: the value is the group's */
+    slots,  /* an array over the items, in the group's memory */
+};
+
+struct groups_value {
+    groups_storage storage = groups_storage::slots;
+    uint64_t offset = 0; /* of the array: bytes for each item before it */
+};
+
+struct groups_region {
+    llvm::BasicBlock *entry = nullptr;
+    bool is_together = false;
+    bool is_masked = false; /* some items may have ended before */
+    bool can_end = false;   /* an item may end in it */
+    std::vector<llvm::BasicBlock *> blocks; /* reverse post-order */
+    llvm::DenseSet<const llvm::BasicBlock *> has;
+    std::vector<llvm::BasicBlock *> splits; /* where its items may get */
+    std::vector<unsigned> next;             /* regions that may follow */
+    /* values of other regions, or of an earlier run, that it reads */
+    llvm::SetVector<llvm::Instruction *> live;
+};
+
+struct groups_plan {
+    llvm::Function *function = nullptr;
+    bool is_general = false;
+    /* what the analysis of uniformity found */
+    llvm::DenseSet<const llvm::Instruction *> uniform;
+    llvm::DenseSet<const llvm::Instruction *> divergent; /* branches */
+    /* blocks */
+    std::vector<llvm::BasicBlock *> barriers;
+    llvm::DenseSet<const llvm::BasicBlock *> group_level;
+    llvm::DenseSet<const llvm::BasicBlock *> splits;
+    /* entries, and whether the region is run together */
+    llvm::MapVector<llvm::BasicBlock *, bool> entries;
+    std::vector<groups_region> regions;
+    llvm::DenseMap<const llvm::BasicBlock *, unsigned> region_of; /* by entry */
+    llvm::MapVector<llvm::Instruction *, groups_value> values;
+    llvm::MapVector<llvm::AllocaInst *, groups_value> arrays; /* private ones */
+    llvm::DenseSet<const llvm::AllocaInst *> locals; /* of one region's item */
+    uint64_t private_bytes = 0;
+};
+
+/* ---- llvm_gap_uniform.cc ---- */
+/* Finds which values and branches are the same for all items. */
+void kiln__groups_find_uniform(groups_plan &plan);
+
+/* ---- groups_levels.cc ---- */
+/* Finds the blocks of group level, and adds splits where items meet. */
+void kiln__groups_find_levels(groups_plan &plan);
+
+/* ---- groups_decide.cc ---- */
+/* Adds splits at the uniform branches that decide which split is next. */
+void kiln__groups_find_decisions(groups_plan &plan);
+
+/* ---- groups_split.cc ---- */
+/* Makes blocks end after each barrier, and removes the calls. */
+void kiln__groups_split_barriers(groups_plan &plan, llvm::Function *barrier);
+/* Makes every edge out of the block lead to an entry. */
+void kiln__groups_split_edges(groups_plan &plan, llvm::BasicBlock *block,
+                              bool is_together);
+/* Makes the edges from these blocks to `to` lead through one block, which is a
+   split. */
+void kiln__groups_join(groups_plan &plan, llvm::BasicBlock *to,
+                       llvm::ArrayRef<llvm::BasicBlock *> from);
+
+/* ---- groups_regions.cc ---- */
+/* Fills plan.regions. Returns false when regions that are run together would
+   not end at one split. */
+bool kiln__groups_find_regions(groups_plan &plan);
+
+/* ---- groups_values.cc ---- */
+/* Decides how values get from region to region. */
+void kiln__groups_find_values(groups_plan &plan);
+/* True for a call that only asks for ids or sizes: it may be repeated. */
+bool kiln__groups_is_query(const llvm::Value *value);
+
+/* ---- groups_emit.cc ---- */
+/* Makes the function for the whole group. */
+llvm::Function *kiln__groups_emit(kiln__codegen_job *job,
+                                  const groups_plan &plan);
+
+#endif /* KILN_CODEGEN_GROUPS_GROUPS_PLAN_H */
