@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 10
+#define KILN__CODEGEN_ABI 11
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -63,7 +63,18 @@ typedef struct kiln__codegen_import {
     const char *symbol; /* as the bitcode defines it */
     const void *bitcode;
     size_t bitcode_size;
+    int64_t
+        is_needed; /* 1: the code generator asked for it; 0: inference did */
 } kiln__codegen_import;
+
+/** Libraries that a foreign module may turn out to need. */
+#define KILN__LIBRARY_MATH \
+    0 /* of the target's mathematics, by the names of \
+         the setting math_names */
+#define KILN__LIBRARY_BUILTINS \
+    1 /* of OpenCL's built-in functions, by the \
+         mangled names that modules use */
+#define KILN__LIBRARY_COUNT 2
 
 /** A host object or function that a foreign module may refer to, declared as
  *  KILN__SITE_PREFIX and its name. */
@@ -178,6 +189,10 @@ typedef struct kiln__codegen_request {
         called before the failure, at most once. `suffix` says what it is,
         ".ptx". */
     void (*keep)(void *env, const char *suffix, const void *bytes, size_t size);
+    /** Optional. Takes a symbol that a foreign module needs of a library,
+        KILN__LIBRARY_..., and that is not among the imports. Then fail() gets
+        KILN_EAGAIN: with those imports the request can be repeated. */
+    void (*need)(void *env, int32_t library, const char *symbol);
     /** Takes a failure, message without newline. Called at most once. */
     void (*fail)(void *env, kiln_status status, const char *message);
     /** LLVM cannot go on. As fail(), but afterwards this thread never

@@ -76,6 +76,8 @@
     X(frexpf) \
     X(hypot) \
     X(hypotf) \
+    X(ilogb) \
+    X(ilogbf) \
     X(ldexp) \
     X(ldexpf) \
     X(lgamma) \
@@ -89,6 +91,8 @@
     X(log1pf) \
     X(log2) \
     X(log2f) \
+    X(logb) \
+    X(logbf) \
     X(logf) \
     X(memcmp) \
     X(memcpy) \
@@ -98,6 +102,8 @@
     X(modff) \
     X(nearbyint) \
     X(nearbyintf) \
+    X(nextafter) \
+    X(nextafterf) \
     X(pow) \
     X(powf) \
     X(remainder) \

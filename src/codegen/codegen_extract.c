@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/generate.h"
+#include "codegen/module/codegen_mangled.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -44,10 +45,19 @@ static kiln_status find_wanted(kiln__codegen_job *job, LLVMModuleRef library,
 {
     const char *name = job->request->wanted;
     const char *problem = "is not defined";
+    char shown[2 * KILN__MANGLED_NAME_SIZE];
+    kiln__mangled_name mangled;
 
     *out = LLVMGetNamedFunction(library, name);
     if (*out != NULL && !LLVMIsDeclaration(*out))
         return KILN_OK;
+    if (kiln__mangled_read(&mangled, name)) {
+        kiln__mangled_show(shown, sizeof shown, &mangled);
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "undefined function '%s': neither the module nor "
+                              "library %s defines '%s'",
+                              shown, job->request->library, name);
+    }
     if (LLVMGetNamedGlobal(library, name) != NULL)
         problem = "is a variable";
     else if (LLVMGetNamedGlobalAlias(library, name, strlen(name)) != NULL)

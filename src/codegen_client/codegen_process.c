@@ -439,6 +439,12 @@ static kiln__transfer take_note(call *c, int kind, const kiln__wire_note *note)
         if (request->log != NULL)
             request->log(request->env, (int32_t)which, note->text);
         return KILN__TRANSFER_DONE;
+    case KILN__WIRE_NEED:
+        if (which < 0 || which >= KILN__LIBRARY_COUNT)
+            return KILN__TRANSFER_NONSENSE;
+        if (request->need != NULL)
+            request->need(request->env, (int32_t)which, note->text);
+        return KILN__TRANSFER_DONE;
     case KILN__WIRE_FAIL:
     case KILN__WIRE_FATAL:
         return take_failure(c, kind, note);

@@ -26,9 +26,9 @@ _Static_assert(offsetof(kiln__codegen_settings, opt_level) ==
                "settings");
 _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
                "function");
-_Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
+_Static_assert(sizeof(kiln__codegen_import) == 5 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
-_Static_assert(sizeof(kiln__codegen_request) == 27 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_request) == 28 * sizeof(void *), "request");
 _Static_assert(sizeof(kiln__codegen_result) == 17 * sizeof(void *), "result");
 
 /* ---- heads ---- */
@@ -392,18 +392,20 @@ static void put_imports(kiln__encoder *out,
         kiln__encode_text(out, import->name);
         kiln__encode_text(out, import->symbol);
         put_bytes(out, import->bitcode, import->bitcode_size);
+        kiln__encode_i64(out, import->is_needed);
     }
 }
 
 static void get_imports(reading *r, kiln__codegen_request *out)
 {
     kiln__codegen_import *imports =
-        get_array(r, &out->import_count, 4 * FIELD_SIZE, sizeof *imports);
+        get_array(r, &out->import_count, 5 * FIELD_SIZE, sizeof *imports);
 
     for (size_t i = 0; i < out->import_count; i++) {
         imports[i].name = get_text(r);
         imports[i].symbol = get_text(r);
         imports[i].bitcode = get_bytes(r, &imports[i].bitcode_size);
+        imports[i].is_needed = kiln__read_i64(&r->reader);
     }
     out->imports = imports;
 }

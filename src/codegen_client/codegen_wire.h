@@ -17,6 +17,7 @@
  *     REQUEST                  ->
  *                              <-    STAGE, WAS_READ, LOG, as often as need be
  *                              <-    KEEP, before a FAIL
+ *                              <-    NEED, as often as need be, before a FAIL
  *                              <-    FINISH, FAIL or FATAL
  *     REQUEST ...
  *
@@ -43,6 +44,7 @@ enum {
     KILN__WIRE_WAS_READ,
     KILN__WIRE_LOG,
     KILN__WIRE_KEEP,
+    KILN__WIRE_NEED,
     KILN__WIRE_FINISH,
     KILN__WIRE_FAIL,
     KILN__WIRE_FATAL,
@@ -69,7 +71,7 @@ typedef struct kiln__wire_ready {
 } kiln__wire_ready;
 
 /* REFUSED, FAIL: status and message. FATAL: message. STAGE, WAS_READ: index and
-   nanoseconds. LOG: level and line. */
+   nanoseconds. LOG: level and line. NEED: library and symbol. */
 typedef struct kiln__wire_note {
     int64_t number;
     uint64_t value;

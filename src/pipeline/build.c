@@ -140,15 +140,17 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
    tools. */
 static const char *words(kiln__build *build, const kiln__codegen_result *result)
 {
-    kiln__tool_use uses[KILN__TOOL_COUNT + 1];
+    kiln__tool_use uses[KILN__TOOL_COUNT + KILN__LIBRARY_COUNT];
     size_t count = 0;
 
     for (size_t i = 0; i < result->tool_count && i < KILN__TOOL_COUNT; i++)
         uses[count++] = (kiln__tool_use){.name = result->tools[i].name,
                                          .path = result->tools[i].path,
                                          .file = result->tools[i].file};
-    if (build->math != NULL)
-        uses[count++] = kiln__library_as_tool(build->math);
+    for (size_t i = 0; i < KILN__LIBRARY_COUNT; i++)
+        if (build->libraries[i] != NULL &&
+            (i == 0 || build->libraries[i] != build->libraries[i - 1]))
+            uses[count++] = kiln__library_as_tool(build->libraries[i]);
     return kiln__toolchain_words(build->context, &build->arena, uses, count);
 }
 
@@ -354,6 +356,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         .env = build,
         .finish = take_result,
         .keep = keep_input,
+        .need = kiln__build_note_need,
         .fail = take_failure,
         .fatal = fatal,
         .stage = stage,
@@ -423,6 +426,7 @@ void kiln__build_free(kiln__build *build)
         kiln__fork_remove(&build->context->fork, &build->begun_guard);
     kiln__ptxas_drop(build->begun);
     kiln__build_free_supplies(build);
+    kiln__array_dispose(alloc, &build->needs);
     kiln__roots_free(build->roots);
     kiln__deallocate(alloc, build->closure,
                      build->closure_count * sizeof *build->closure);
@@ -448,11 +452,22 @@ static void begin_tools(kiln__build *build)
         kiln__fork_add(&build->context->fork, &build->begun_guard);
 }
 
+/* A foreign module may need functions of libraries that only the code generator
+   finds. Then the request is repeated with them. */
 static kiln_status generate(kiln__build *build,
                             const kiln__generator *generator)
 {
-    KILN_TRY(kiln__build_get_supplies(build, generator, &build->error));
-    return kiln__generate_by(generator, &build->request);
+    kiln_status status;
+
+    for (;;) {
+        KILN_TRY(kiln__build_get_supplies(build, generator, &build->error));
+        status = kiln__generate_by(generator, &build->request);
+        if (status != KILN_EAGAIN || build->needs.count == 0)
+            return status;
+        kiln_error_free(build->error);
+        build->error = NULL;
+        KILN_TRY(kiln__build_meet_needs(build, &build->error));
+    }
 }
 
 /* Bitcode from a store may be useless although its checksums are correct: then

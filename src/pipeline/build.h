@@ -5,6 +5,7 @@
 #define KILN_BUILD_H
 
 #include "base/data/arena.h"
+#include "base/data/array.h"
 #include "base/digest/digest.h"
 #include "codegen_client/codegen_place.h"
 #include "tiers/runtime/runtime_bitcode.h"
@@ -23,6 +24,12 @@ typedef struct kiln__build_input {
     int is_building;
     int is_rejected; /* the store's bitcode was of no use */
 } kiln__build_input;
+
+/* A symbol that the code generator asked for. */
+typedef struct kiln__build_need {
+    int32_t library; /* KILN__LIBRARY_... */
+    const char *symbol;
+} kiln__build_need;
 
 /*
  * A build collects what the code generator needs on the caller's thread, where
@@ -44,11 +51,14 @@ struct kiln__build {
     kiln_digest digest; /* of what is built, including its lines */
     kiln__codegen_import *imports;
     size_t import_count;
+    size_t given_imports;      /* the first of them: inference named them */
     kiln__codegen_site *sites; /* of the closure; used by the request */
     size_t site_count;
-    const struct kiln__library *math; /* a vendor's library, or NULL */
-    struct kiln__roots *roots;        /* of resolved sites, or NULL */
-    kiln_blob module;                 /* from a foreign frontend */
+    const struct kiln__library *libraries[KILN__LIBRARY_COUNT]; /* that it takes
+                                                    functions from, or NULL */
+    kiln__array_of(kiln__build_need) needs;
+    struct kiln__roots *roots; /* of resolved sites, or NULL */
+    kiln_blob module;          /* from a foreign frontend */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     struct kiln__tool_process
@@ -93,6 +103,10 @@ const kiln__build_input *kiln__build_supply_of(const kiln__build *build,
 kiln_status kiln__build_get_supplies(kiln__build *build,
                                      const kiln__generator *generator,
                                      kiln_error **error);
+/* Adds symbols of libraries to the imports of a build whose request has failed
+   for want of them. */
+kiln_status kiln__build_add_uses(kiln__build *build,
+                                 const kiln__library_use *uses, size_t count);
 /* The build failed, perhaps because of inputs from stores: these are dropped.
    False: there were none. */
 int kiln__build_reject_supplies(kiln__build *build);
@@ -107,6 +121,14 @@ void kiln__build_free_supplies(kiln__build *build);
    mathematics, each symbol once, in the build's arena. */
 kiln_status kiln__build_plan_math(const kiln__library_use **out, size_t *count,
                                   kiln__build *build, kiln_error **error);
+
+/* ---- build_need.c: libraries' functions that only the code generator finds
+ * ---- */
+/* The request's need(). */
+void kiln__build_note_need(void *env, int32_t library, const char *symbol);
+/* The request has failed with KILN_EAGAIN: finds what it needs, so that it can
+   be repeated. */
+kiln_status kiln__build_meet_needs(kiln__build *build, kiln_error **error);
 
 /* ---- build_sites.c: host objects that the code refers to ---- */
 /* Lists the closure's sites, each once; resolves and roots them if the config

@@ -103,7 +103,7 @@ kiln_status kiln__build_plan_math(const kiln__library_use **out, size_t *count,
     KILN_TRY(kiln__math_library(&p.library, build->context, config, error));
     if (list(&uses, &p) != KILN_OK)
         return kiln__error_no_memory(error);
-    build->math = p.library;
+    build->libraries[KILN__LIBRARY_MATH] = p.library;
     *out = uses;
     *count = p.count;
     return KILN_OK;

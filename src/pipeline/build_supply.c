@@ -103,6 +103,7 @@ static kiln_status add_imports(kiln__build *build)
             imports[supply->place] = (kiln__codegen_import){
                 .name = supply->use->symbol,
                 .symbol = supply->symbol,
+                .is_needed = supply->place >= build->given_imports,
             };
     }
     build->imports = imports;
@@ -160,6 +161,24 @@ static kiln_status plan_uses(kiln__build *build)
         for (size_t k = 0; k < count; k++)
             KILN_TRY(add_use(build, &uses[k]));
     }
+    build->given_imports = build->import_count;
+    return add_imports(build);
+}
+
+kiln_status kiln__build_add_uses(kiln__build *build,
+                                 const kiln__library_use *uses, size_t count)
+{
+    kiln__build_input *supplies = kiln__arena_allocate_array(
+        &build->arena, build->supply_count + count, sizeof *supplies);
+
+    if (supplies == NULL)
+        return KILN_ENOMEM;
+    if (build->supply_count > 0)
+        memcpy(supplies, build->supplies,
+               build->supply_count * sizeof *supplies);
+    build->supplies = supplies;
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(add_use(build, &uses[i]));
     return add_imports(build);
 }
 
@@ -384,8 +403,10 @@ kiln_status kiln__build_get_supplies(kiln__build *build,
     for (size_t i = 0; i < build->supply_count; i++) {
         kiln__build_input *supply = &build->supplies[i];
         kiln_error *cause = NULL;
-        const kiln_status status = get(build, supply, generator, &cause);
+        kiln_status status = KILN_OK;
 
+        if (supply->entry == NULL) /* else it is here since the last request */
+            status = get(build, supply, generator, &cause);
         if (status == KILN_OK) {
             hand_out(build, supply);
             continue;

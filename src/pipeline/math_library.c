@@ -18,19 +18,13 @@ static const char *name_of(int tool)
                                         : "libclc";
 }
 
-kiln_status kiln__math_library(const struct kiln__library **out,
-                               kiln_context *context, const kiln_config *config,
-                               kiln_error **error)
+static kiln_status open_library(const struct kiln__library **out,
+                                kiln_context *context,
+                                const kiln_config *config, int tool,
+                                kiln_error **error)
 {
-    const kiln__math_source source = kiln__target_math(config);
-    const int tool = source.tool;
     char path[PATH_MAX];
 
-    if (!source.links)
-        return kiln__error_set(error, KILN_EUNSUPPORTED,
-                               "%s has no mathematical functions of the "
-                               "vendor's in this version",
-                               config->backend);
     if (kiln__tool_find(path, tool) != KILN__TOOL_FOUND)
         return kiln__error_set(error, KILN_ENOTFOUND,
                                "%s, which mathematical functions on %s come "
@@ -40,4 +34,34 @@ kiln_status kiln__math_library(const struct kiln__library **out,
                                kiln__tool_file(tool), kiln__tool_folder(tool),
                                kiln__tool_variable(tool));
     return kiln__library_open(out, context, kiln__tool_name(tool), path, error);
+}
+
+kiln_status kiln__math_library(const struct kiln__library **out,
+                               kiln_context *context, const kiln_config *config,
+                               kiln_error **error)
+{
+    const kiln__math_source source = kiln__target_math(config);
+
+    if (!source.links)
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "%s has no mathematical functions of the "
+                               "vendor's in this version",
+                               config->backend);
+    return open_library(out, context, config, source.tool, error);
+}
+
+kiln_status kiln__needed_library(const struct kiln__library **out,
+                                 kiln_context *context,
+                                 const kiln_config *config, int32_t which,
+                                 kiln_error **error)
+{
+    const kiln__math_source source = kiln__target_traits_of(config)->builtins;
+
+    if (which == KILN__LIBRARY_MATH)
+        return kiln__math_library(out, context, config, error);
+    if (!source.links)
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "%s has no library of OpenCL's functions",
+                               config->backend);
+    return open_library(out, context, config, source.tool, error);
 }

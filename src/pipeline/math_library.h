@@ -14,4 +14,10 @@ kiln_status kiln__math_library(const struct kiln__library **out,
                                kiln_context *context, const kiln_config *config,
                                kiln_error **error);
 
+/* The same for KILN__LIBRARY_..., which a foreign module needs. */
+kiln_status kiln__needed_library(const struct kiln__library **out,
+                                 kiln_context *context,
+                                 const kiln_config *config, int32_t which,
+                                 kiln_error **error);
+
 #endif /* KILN_MATH_LIBRARY_H */

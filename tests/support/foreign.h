@@ -3,6 +3,7 @@
 #ifndef KILN_TESTS_FOREIGN_H
 #define KILN_TESTS_FOREIGN_H
 
+#include "ir/ir_math_names.h"
 #include "support/request.h"
 
 #define FOREIGN_UNUSED __attribute__((unused))
@@ -87,6 +88,8 @@ FOREIGN_UNUSED static void foreign_settings(outcome *o,
     o->settings.processor = target->processor;
     o->settings.features = target->features;
     o->settings.options = target->options;
+    o->settings.math_names =
+        target->bit == HOST ? KILN__NAMES_NONE : KILN__NAMES_OPENCL;
 }
 
 /* Builds a module for one target, of globals and the body of its entry. */

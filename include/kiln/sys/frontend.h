@@ -227,9 +227,10 @@ typedef struct kiln_frontend_ops {
  *       not noreturn.
  * It may also call LLVM's intrinsics. The six functions that return a number
  * may be declared memory(none). Nothing else may be left undefined, except
- * functions of the C mathematics library, symbols of runtime libraries that
- * inference named (kiln_inference_use_runtime), and host references named as
- * sites.
+ * functions of the C mathematics library and built-in functions of OpenCL C
+ * (docs/llvm-ir.md, "Mathematics and libraries"), symbols of runtime libraries
+ * that inference named (kiln_inference_use_runtime), and host references named
+ * as sites.
  *
  * Before any check, Kiln removes what has no meaning for a kernel: code and
  * data that the entry does not reach, llvm.used and the like; linkage,
@@ -279,13 +280,9 @@ typedef struct kiln_frontend_ops {
  * .guard, type.test, instrprof, objc, ptrauth and more); vscale; those of
  * another target; on the host, those of instructions that the processor lacks,
  * that only the system may use (mwait), or that use MMX registers; those for
- * which LLVM has no code on the target; those for which LLVM's code is
- * inaccurate, unless the call has the flag afn; and all that are not known to
- * be pure computation. On cuda and rocm mathematics comes from a library. There
- * sin, cos, pow and powi of f32 are allowed with the flag (pow and powi not on
- * cuda), exp and log on rocm, all for at most 32 bits. On cuda frem needs the
- * flag, too, and floats cannot be converted to and from integers of more than
- * 64 bits.
+ * which LLVM has no code on the target, unless they are mathematical functions;
+ * and all that are not known to be pure computation. On cuda floats cannot be
+ * converted to and from integers of more than 64 bits.
  *
  * Atomics must have at most 64 bits and a scope that the target knows: cuda
  * block, cluster, device; rocm wavefront, workgroup, cluster, agent, each with

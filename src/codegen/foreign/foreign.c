@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/foreign_math.h"
 #include "codegen/foreign/neutral.h"
 #include "codegen/groups/groups.h"
 #include "codegen/module/codegen_stages.h"
@@ -227,9 +228,11 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     KILN_TRY(kiln__foreign_trim(job, entry));
     if (kiln__neutral_is(entry))
         KILN_TRY(adapt(job, &entry));
+    KILN_TRY(kiln__foreign_math(job));
     KILN_TRY(kiln__foreign_check(job, entry));
     KILN_TRY(kiln__foreign_sites(job));
     KILN_TRY(kiln__groups_lower(job, &entry));
     KILN_TRY(kiln__foreign_bind(job));
+    KILN_TRY(kiln__foreign_need(job));
     return adopt(job, entry);
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/foreign_math.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -443,6 +444,7 @@ kiln_status kiln__foreign_check_code(kiln__codegen_job *job)
     LLVMValueRef function, instruction;
     LLVMBasicBlockRef block;
 
+    KILN_TRY(kiln__foreign_math_again(job));
     for (function = LLVMGetFirstFunction(job->module); function != NULL;
          function = LLVMGetNextFunction(function))
         for (block = LLVMGetFirstBasicBlock(function); block != NULL;

@@ -171,6 +171,7 @@ static const char *const known[] = {
     "sideeffect",
     "sin",
     "sincos",
+    "sincospi",
     "sinh",
     "smax",
     "smin",

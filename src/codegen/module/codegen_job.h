@@ -308,6 +308,10 @@ typedef struct kiln__foreign_rules {
     int has_exact_remainders; /* frem */
     int has_weak_updates;     /* atomicrmw of small floats has no ordering */
     int has_fixed_frames;     /* the sizes of allocas must be constants */
+    int has_libraries; /* functions come from libraries that libkiln links */
+    /* Address spaces in the mangled names of OpenCL's functions: of private,
+       global, constant, group and generic memory. */
+    unsigned char named_spaces[5];
     const kiln__foreign_limit *limits;
     /* NULL, or returns why a call of one of the target's own intrinsics is not
        allowed, or NULL. `name` is what follows the prefix `intrinsics`. */

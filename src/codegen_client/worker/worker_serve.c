@@ -245,6 +245,12 @@ static void take_log(void *env, int32_t level, const char *text)
     send_note(KILN__WIRE_LOG, level, 0, text);
 }
 
+static void need(void *env, int32_t library, const char *symbol)
+{
+    (void)env;
+    send_note(KILN__WIRE_NEED, library, 0, symbol);
+}
+
 static void serve_one(const kiln__codegen *table)
 {
     kiln__codegen_request request;
@@ -258,6 +264,7 @@ static void serve_one(const kiln__codegen *table)
     if (status == KILN_OK) {
         request.finish = send_result;
         request.keep = send_input;
+        request.need = need;
         request.fail = send_failure;
         request.fatal = fatal;
         request.stage = stage;

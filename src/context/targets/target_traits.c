@@ -107,6 +107,7 @@ static void limit_spirv(kiln__device_limits *out, const kiln_config *config)
 static const kiln__target_traits known[] = {
     {
         .backend = "host",
+        .builtins = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_NVPTX64},
         .local_bytes = KILN__HOST_MEMORY_MAX - 1,
         .private_bytes = KILN__HOST_MEMORY_MAX,
         .stack_bytes = KILN__HOST_STACK_MAX,
@@ -116,6 +117,7 @@ static const kiln__target_traits known[] = {
         .is_device = 1,
         .open = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_NVPTX64},
         .vendor = {KILN__NAMES_LIBDEVICE, 1, KILN__TOOL_LIBDEVICE},
+        .builtins = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_NVPTX64},
         .private_bytes = DEVICE_PRIVATE,
         .limit = limit_cuda,
         .begin_tool = kiln__ptxas_begin,
@@ -125,6 +127,7 @@ static const kiln__target_traits known[] = {
         .is_device = 1,
         .open = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_AMDGCN},
         .vendor = {KILN__NAMES_OCML, 1, KILN__TOOL_OCML},
+        .builtins = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_AMDGCN},
         .private_bytes = DEVICE_PRIVATE,
         .limit = limit_rocm,
     },

@@ -52,6 +52,8 @@ typedef struct kiln__target_traits {
     uint8_t is_device;
     kiln__math_source open;   /* for KILN_MATH_OPEN */
     kiln__math_source vendor; /* for KILN_MATH_VENDOR */
+    /* Of OpenCL's built-in functions, for modules of other frontends. */
+    kiln__math_source builtins;
     /* The largest values that an artifact's metadata may have; `local_bytes` is
        0 where the limits contain it. */
     uint64_t local_bytes;

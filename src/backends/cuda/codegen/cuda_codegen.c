@@ -268,6 +268,8 @@ static const kiln__foreign_rules foreign = {
     .has_bfloats = 1,
     .has_bit_conversions = 1,
     .has_weak_updates = 1,
+    .has_libraries = 1,
+    .named_spaces = {0, 1, 4, 3, 0},
     .limits = kiln__cuda_limits,
 };
 

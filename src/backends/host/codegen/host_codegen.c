@@ -490,6 +490,8 @@ static const kiln__foreign_rules foreign = {
     .has_bit_conversions = 1,
     .has_exact_remainders = 1,
     .has_fixed_frames = 1,
+    .has_libraries = 1,
+    .named_spaces = {0, 1, 4, 3, 0}, /* of libclc's library for NVIDIA */
     .limits = kiln__host_limits,
     .refuse_own = kiln__host_refuse_own,
 };

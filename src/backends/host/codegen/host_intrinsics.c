@@ -18,9 +18,13 @@
 
 const kiln__foreign_limit kiln__host_limits[] = {
     {"experimental.constrained.frem", KILN__HAS_SINGLE_AND_DOUBLE},
+    {"llround", 0},
+    {"lround", 0},
     {"modf", KILN__HAS_SINGLE_AND_DOUBLE},
+    {"powi", 0},
     {"sdiv.fix", NARROW},
     {"sdiv.fix.sat", NARROW},
+    {"sincospi", 0},
     {"udiv.fix", NARROW},
     {"udiv.fix.sat", NARROW},
     {NULL, 0},

@@ -177,6 +177,8 @@ static const kiln__foreign_rules foreign = {
     .has_address_numbers = 1,
     .has_wide_conversions = 1,
     .has_exact_remainders = 1,
+    .has_libraries = 1,
+    .named_spaces = {ITEM_SPACE, 1, 4, 3, 0},
     .limits = kiln__rocm_limits,
 };
 

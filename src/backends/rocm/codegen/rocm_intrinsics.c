@@ -66,6 +66,7 @@ const kiln__foreign_limit kiln__rocm_limits[] = {
     {"sdiv.fix.sat", 0},
     {"sin", KILN__HAS_QUICK_FLOATS},
     {"sincos", KILN__HAS_QUICK_FLOATS},
+    {"sincospi", 0},
     {"sinh", 0},
     {"stackrestore", 0},
     {"stacksave", 0},

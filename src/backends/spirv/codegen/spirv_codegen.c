@@ -371,7 +371,20 @@ static const char *const scopes[] = {"",          "singlethread", "subgroup",
                                      "workgroup", "device",       NULL};
 
 /* What SPIR-V lacks is checked after the passes, too (spirv_check.c). */
-static const kiln__foreign_limit limits[] = {{NULL, 0}};
+static const kiln__foreign_limit limits[] = {
+    {"exp10", KILN__HAS_SINGLE_AND_DOUBLE},
+    {"frexp", 0},
+    {"ldexp", KILN__HAS_SINGLE_AND_DOUBLE},
+    {"llrint", 0},
+    {"llround", 0},
+    {"lrint", 0},
+    {"lround", 0},
+    {"modf", 0},
+    {"powi", 0},
+    {"sincos", 0},
+    {"sincospi", 0},
+    {NULL, 0},
+};
 
 static const kiln__neutral_scopes neutral_scopes = {"subgroup", "workgroup",
                                                     "device"};
@@ -390,6 +403,7 @@ static const kiln__foreign_rules foreign = {
     .scopes = scopes,
     .has_wide_conversions = 1,
     .has_exact_remainders = 1,
+    .named_spaces = {0, 1, 2, 3, 4},
     .limits = limits,
 };
 

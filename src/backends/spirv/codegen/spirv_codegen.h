@@ -77,7 +77,9 @@ int kiln__spirv_expand_bits(kiln__codegen_job *job, LLVMValueRef value);
 LLVMValueRef kiln__spirv_builtin(kiln__codegen_job *job, const char *name,
                                  LLVMTypeRef result, LLVMTypeRef *parameters,
                                  unsigned count);
-/* True for a function of OpenCL that Kiln uses. */
+/* ---- spirv_builtins.c ---- */
+
+/* True for a function that the driver has: it may stay undefined. */
 int kiln__spirv_may_import(const char *name);
 
 /* ---- spirv_check.c ---- */

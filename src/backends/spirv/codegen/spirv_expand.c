@@ -5,8 +5,6 @@
 
 #include "backends/spirv/codegen/llvm_gap_spirv.h"
 #include "backends/spirv/codegen/spirv_codegen.h"
-#include "ir/ir.h"
-#include "ir/ir_math_names.h"
 
 /*
  * LLVM's generator for SPIR-V ends the process when it has no instruction for
@@ -57,39 +55,6 @@ static LLVMValueRef number(const expansion *e, uint64_t value)
 }
 
 /* ---- functions of OpenCL ---- */
-
-static const char *const own_builtins[] = {
-    "_Z12get_local_idj",
-    "_Z12get_group_idj",
-    "_Z14get_local_sizej",
-    "_Z14get_num_groupsj",
-    "_Z7barrierj",
-    "_Z22get_max_sub_group_sizev",
-    "_Z22get_sub_group_local_idv",
-    "_Z16get_sub_group_idv",
-    "_Z18get_sub_group_sizev",
-    "_Z17sub_group_shufflejj",
-    "_Z6mul_himm",
-    "_Z6mul_hill",
-    "_Z5ldexpfi",
-    "_Z5ldexpdi",
-};
-
-int kiln__spirv_may_import(const char *name)
-{
-    char known[KILN__MATH_NAME_SIZE];
-
-    for (size_t i = 0; i < sizeof own_builtins / sizeof own_builtins[0]; i++)
-        if (strcmp(own_builtins[i], name) == 0)
-            return 1;
-    for (uint32_t i = 0; i < 2 * (uint32_t)KILN__MATH_COUNT; i++)
-        if (kiln__device_math_name(known, KILN__NAMES_OPENCL, i / 2,
-                                   i % 2 == 0 ? KILN_TYPE_F32
-                                              : KILN_TYPE_F64) &&
-            strcmp(known, name) == 0)
-            return 1;
-    return 0;
-}
 
 static void attribute(const kiln__codegen_job *job, LLVMValueRef function,
                       const char *name)
