@@ -3,7 +3,8 @@ include_guard()
 
 set(kiln_generated ${PROJECT_BINARY_DIR}/generated)
 set(kiln_hashed_files ${kiln_sources} ${kiln_codegen_sources}
-    ${kiln_worker_sources} ${kiln_common_sources} ${kiln_runtime_sources}
+    ${kiln_worker_sources} ${kiln_clang_sources} ${kiln_common_sources}
+    ${kiln_runtime_sources}
     ${kiln_runtime_packages} ${kiln_headers} ${kiln_public_headers})
 list(SORT kiln_hashed_files)
 list(JOIN kiln_hashed_files "\n" kiln_hashed_lines)
@@ -26,7 +27,7 @@ add_custom_command(
     COMMENT "Hashing the sources" VERBATIM)
 
 foreach(file IN LISTS kiln_sources kiln_common_sources kiln_codegen_sources
-    kiln_worker_sources)
+    kiln_worker_sources kiln_clang_sources)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     file(STRINGS ${file} uses REGEX "KILN_BUILD_ID" LIMIT_COUNT 1)
     if(uses)

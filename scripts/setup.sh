@@ -4,7 +4,7 @@
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config llvm-22-dev llvm-22-tools
-    liblld-22-dev lld-22 zlib1g-dev libzstd-dev uthash-dev libxxhash-dev
+    liblld-22-dev lld-22 libclang-22-dev libclang-cpp22 zlib1g-dev libzstd-dev uthash-dev libxxhash-dev
     libcmocka-dev clang-format-14 libclc-22 rocm-device-libs opencl-headers
     ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libze-dev libze1
     llvm-spirv-15 spirv-tools spin valgrind libopenmpi-dev openmpi-bin

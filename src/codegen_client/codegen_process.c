@@ -332,8 +332,9 @@ kiln_status kiln__process_try(kiln_context *context, int *is_started,
 
 typedef struct call {
     kiln_context *context;
-    const kiln__codegen_request *request;
-    kiln__encoder sent; /* the request as bytes */
+    const kiln__codegen_request *request;   /* its callbacks */
+    const kiln__process_question *question; /* NULL: the request itself */
+    const kiln__encoder *sent;
     kiln__watch watch;
     kiln__worker_process *worker;
     kiln__arena arena; /* holds one message */
@@ -348,7 +349,7 @@ static void fail_and_keep(call *c, kiln_status status, line *l)
     char path[PATH_MAX];
 
     if (kiln__stores_keep_failed(c->context, path, sizeof path, ".request",
-                                 c->sent.bytes, c->sent.size) == KILN_OK)
+                                 c->sent->bytes, c->sent->size) == KILN_OK)
         say(l, "; its input is kept in %s", path);
     c->status = status;
     c->is_over = 1;
@@ -363,10 +364,22 @@ static kiln__transfer take_result(call *c, const kiln__message *message)
 
     if (status == KILN_ENOMEM)
         return KILN__TRANSFER_NO_MEMORY;
-    if (status != KILN_OK)
+    if (status != KILN_OK || c->question != NULL)
         return KILN__TRANSFER_NONSENSE;
     c->is_over = 1;
     c->status = c->request->finish(c->request->env, &result);
+    return KILN__TRANSFER_DONE;
+}
+
+static kiln__transfer take_reply(call *c, const kiln__message *message)
+{
+    c->status =
+        c->question->take(c->question->env, message->bytes, message->size);
+    if (c->status == KILN_ENOMEM)
+        return KILN__TRANSFER_NO_MEMORY;
+    if (c->status != KILN_OK)
+        return KILN__TRANSFER_NONSENSE;
+    c->is_over = 1;
     return KILN__TRANSFER_DONE;
 }
 
@@ -458,6 +471,8 @@ static kiln__transfer take_message(call *c, const kiln__message *message)
     kiln__wire_note note;
     kiln_status status;
 
+    if (c->question != NULL && message->kind == c->question->reply)
+        return take_reply(c, message);
     if (message->kind == KILN__WIRE_FINISH)
         return take_result(c, message);
     if (message->kind == KILN__WIRE_KEEP)
@@ -473,8 +488,10 @@ static kiln__transfer take_message(call *c, const kiln__message *message)
 /* Talks to the process until the answer is complete. */
 static kiln__transfer converse(call *c)
 {
+    const int kind =
+        c->question != NULL ? c->question->kind : KILN__WIRE_REQUEST;
     kiln__transfer transfer = kiln__worker_process_send(
-        c->worker, KILN__WIRE_REQUEST, c->sent.bytes, c->sent.size, &c->watch);
+        c->worker, kind, c->sent->bytes, c->sent->size, &c->watch);
 
     while (transfer == KILN__TRANSFER_DONE && !c->is_over) {
         kiln__message message;
@@ -514,31 +531,56 @@ static void run(call *c)
     c->request->fail(c->request->env, status, l.text);
 }
 
+/* Sends what was encoded, and calls the request's callbacks. */
+static kiln_status ask(call *c)
+{
+    const kiln__codegen_request *request = c->request;
+    kiln_error *error = NULL;
+
+    c->watch = watch_until(c->context);
+    c->watch.is_canceled = request->is_canceled;
+    c->watch.env = request->env;
+    if (c->sent->failed)
+        c->status = kiln__error_no_memory(&error);
+    else if (c->sent->size > KILN__WIRE_LARGEST)
+        c->status = kiln__error_set(&error, KILN_EUNSUPPORTED,
+                                    "what is to be compiled takes %zu bytes, "
+                                    "and a worker process takes at most %zu",
+                                    c->sent->size, (size_t)KILN__WIRE_LARGEST);
+    else
+        c->status = take_worker(&c->worker, c->context, &c->watch, &error);
+    if (c->status == KILN_OK)
+        run(c);
+    else
+        request->fail(request->env, c->status, kiln_error_message(error));
+    kiln_error_free(error);
+    return c->status;
+}
+
 kiln_status kiln__process_generate(kiln_context *context,
                                    const kiln__codegen_request *request)
 {
-    call c = {
-        .context = context, .request = request, .watch = watch_until(context)};
-    kiln_error *error = NULL;
+    kiln__encoder sent;
+    call c = {.context = context, .request = request, .sent = &sent};
 
-    c.watch.is_canceled = request->is_canceled;
-    c.watch.env = request->env;
-    kiln__encoder_init(&c.sent, &context->alloc);
-    kiln__wire_put_request(&c.sent, request);
-    if (c.sent.failed)
-        c.status = kiln__error_no_memory(&error);
-    else if (c.sent.size > KILN__WIRE_LARGEST)
-        c.status = kiln__error_set(&error, KILN_EUNSUPPORTED,
-                                   "what is to be compiled takes %zu bytes, "
-                                   "and a worker process takes at most %zu",
-                                   c.sent.size, (size_t)KILN__WIRE_LARGEST);
-    else
-        c.status = take_worker(&c.worker, context, &c.watch, &error);
-    if (c.status == KILN_OK)
-        run(&c);
-    else
-        request->fail(request->env, c.status, kiln_error_message(error));
-    kiln_error_free(error);
-    kiln__encoder_dispose(&c.sent);
+    kiln__encoder_init(&sent, &context->alloc);
+    kiln__wire_put_request(&sent, request);
+    (void)ask(&c);
+    kiln__encoder_dispose(&sent);
     return c.status;
+}
+
+kiln_status kiln__process_ask(kiln_context *context,
+                              const kiln__process_question *question)
+{
+    const kiln__codegen_request callbacks = {.env = question->env,
+                                             .fail = question->fail,
+                                             .is_canceled =
+                                                 question->is_canceled};
+    call c = {.context = context,
+              .request = &callbacks,
+              .question = question,
+              .sent = question->sent};
+
+    return ask(&c);
 }

@@ -7,6 +7,7 @@
 
 #include "base/data/endian.h"
 #include "base/error.h"
+#include "codegen_client/wire_fields.h"
 
 /*
  * Each put_ function is followed by a get_ function that reads the same fields
@@ -14,9 +15,6 @@
  * and is judged at the end; so nothing here may use a count or an index that
  * was not checked.
  */
-
-#define FIELD_SIZE ((size_t)9) /* the least bytes of a field */
-#define NUMBER_SIZE (FIELD_SIZE + 8)
 
 /* A new member of one of these structs must be added to this file and to these
    numbers; the numbers among the settings are covered by their map. `begun` of
@@ -57,103 +55,6 @@ int kiln__wire_get_head(const unsigned char head[KILN__WIRE_HEAD_SIZE],
     return head[4];
 }
 
-/* ---- reading ---- */
-
-typedef struct reading {
-    kiln__reader reader;
-    kiln__arena *arena;
-    int no_memory;
-} reading;
-
-static void begin_reading(reading *r, kiln__arena *arena, const void *bytes,
-                          size_t size)
-{
-    *r = (reading){.arena = arena};
-    kiln__reader_init(&r->reader, bytes, size);
-}
-
-static kiln_status end(const reading *r)
-{
-    if (r->no_memory)
-        return KILN_ENOMEM;
-    return kiln__reader_is_done(&r->reader) ? KILN_OK : KILN_ECORRUPT;
-}
-
-/* Reads a text that may be NULL. */
-static const char *get_text_or_none(reading *r)
-{
-    const kiln__span_of_bytes span = kiln__read_text(&r->reader);
-    const char *text;
-
-    if (span.data == NULL)
-        return NULL;
-    text = kiln__arena_string(r->arena, span.data, span.size);
-    r->no_memory |= text == NULL;
-    return text;
-}
-
-static const char *get_text(reading *r)
-{
-    const char *text = get_text_or_none(r);
-
-    if (text != NULL)
-        return text;
-    r->reader.failed |= !r->no_memory;
-    return "";
-}
-
-/* A number tells NULL from an empty list of bytes. */
-static void put_bytes(kiln__encoder *out, const void *bytes, size_t size)
-{
-    kiln__encode_u64(out, bytes != NULL);
-    kiln__encode_bytes(out, bytes, bytes != NULL ? size : 0);
-}
-
-static const void *get_bytes(reading *r, size_t *size)
-{
-    const uint64_t is_there = kiln__read_u64(&r->reader);
-    const kiln__span_of_bytes span = kiln__read_bytes(&r->reader);
-
-    *size = span.size;
-    r->reader.failed |= is_there > 1 || (!is_there && span.size > 0);
-    return is_there ? span.data : NULL;
-}
-
-static uint64_t get_at_most(reading *r, uint64_t most)
-{
-    const uint64_t value = kiln__read_u64(&r->reader);
-
-    if (value <= most)
-        return value;
-    r->reader.failed = 1;
-    return 0;
-}
-
-static int32_t get_i32(reading *r)
-{
-    const int64_t value = kiln__read_i64(&r->reader);
-
-    if (value >= INT32_MIN && value <= INT32_MAX)
-        return (int32_t)value;
-    r->reader.failed = 1;
-    return 0;
-}
-
-/* Allocates an array for as many things as the message has, each of at least
-   `least` bytes. */
-static void *get_array(reading *r, size_t *count, size_t least, size_t size)
-{
-    void *array;
-
-    *count = kiln__read_count(&r->reader, least);
-    array = kiln__arena_allocate_array(r->arena, *count + 1, size);
-    if (array == NULL) {
-        r->no_memory = 1;
-        *count = 0;
-    }
-    return array;
-}
-
 /* ---- hello, ready, notes ---- */
 
 void kiln__wire_put_hello(kiln__encoder *out, const kiln__wire_hello *hello)
@@ -168,15 +69,15 @@ void kiln__wire_put_hello(kiln__encoder *out, const kiln__wire_hello *hello)
 kiln_status kiln__wire_get_hello(kiln__wire_hello *out, kiln__arena *arena,
                                  const void *bytes, size_t size)
 {
-    reading r;
+    kiln__wire_reading r;
 
-    begin_reading(&r, arena, bytes, size);
+    kiln__wire_begin(&r, arena, bytes, size);
     out->abi = kiln__read_u64(&r.reader);
-    out->build_id = get_text(&r);
-    out->library = get_text(&r);
-    out->is_given = get_at_most(&r, 1);
+    out->build_id = kiln__wire_get_text(&r);
+    out->library = kiln__wire_get_text(&r);
+    out->is_given = kiln__wire_get_at_most(&r, 1);
     out->memory = kiln__read_u64(&r.reader);
-    return end(&r);
+    return kiln__wire_end(&r);
 }
 
 void kiln__wire_put_ready(kiln__encoder *out, const kiln__wire_ready *ready)
@@ -191,15 +92,15 @@ void kiln__wire_put_ready(kiln__encoder *out, const kiln__wire_ready *ready)
 kiln_status kiln__wire_get_ready(kiln__wire_ready *out, kiln__arena *arena,
                                  const void *bytes, size_t size)
 {
-    reading r;
+    kiln__wire_reading r;
 
-    begin_reading(&r, arena, bytes, size);
+    kiln__wire_begin(&r, arena, bytes, size);
     out->abi = kiln__read_u64(&r.reader);
-    out->build_id = get_text(&r);
-    out->codegen_id = get_text(&r);
-    out->llvm_id = get_text(&r);
-    out->llvm_path = get_text(&r);
-    return end(&r);
+    out->build_id = kiln__wire_get_text(&r);
+    out->codegen_id = kiln__wire_get_text(&r);
+    out->llvm_id = kiln__wire_get_text(&r);
+    out->llvm_path = kiln__wire_get_text(&r);
+    return kiln__wire_end(&r);
 }
 
 void kiln__wire_put_note(kiln__encoder *out, const kiln__wire_note *note)
@@ -212,13 +113,13 @@ void kiln__wire_put_note(kiln__encoder *out, const kiln__wire_note *note)
 kiln_status kiln__wire_get_note(kiln__wire_note *out, kiln__arena *arena,
                                 const void *bytes, size_t size)
 {
-    reading r;
+    kiln__wire_reading r;
 
-    begin_reading(&r, arena, bytes, size);
+    kiln__wire_begin(&r, arena, bytes, size);
     out->number = kiln__read_i64(&r.reader);
     out->value = kiln__read_u64(&r.reader);
-    out->text = get_text(&r);
-    return end(&r);
+    out->text = kiln__wire_get_text(&r);
+    return kiln__wire_end(&r);
 }
 
 /* ---- requests ---- */
@@ -241,7 +142,7 @@ static void put_settings(kiln__encoder *out,
 #undef PUT
 }
 
-static const kiln__codegen_settings *get_settings(reading *r)
+static const kiln__codegen_settings *get_settings(kiln__wire_reading *r)
 {
     kiln__codegen_settings *out = kiln__arena_allocate(r->arena, sizeof *out);
 
@@ -249,16 +150,18 @@ static const kiln__codegen_settings *get_settings(reading *r)
         r->no_memory = 1;
         return NULL;
     }
-    out->backend = get_text(r);
-    out->triple = get_text(r);
-    out->processor = get_text(r);
-    out->features = get_text(r);
-    out->options = get_text_or_none(r);
+    out->backend = kiln__wire_get_text(r);
+    out->triple = kiln__wire_get_text(r);
+    out->processor = kiln__wire_get_text(r);
+    out->features = kiln__wire_get_text(r);
+    out->options = kiln__wire_get_text_or_none(r);
     if (out->options == NULL)
         out->options = "";
     for (int i = 0; i < 3; i++)
-        out->required_group_size[i] = (uint32_t)get_at_most(r, UINT32_MAX);
-#define GET(type, member, most) out->member = (type)get_at_most(r, most);
+        out->required_group_size[i] =
+            (uint32_t)kiln__wire_get_at_most(r, UINT32_MAX);
+#define GET(type, member, most) \
+    out->member = (type)kiln__wire_get_at_most(r, most);
     KILN__CODEGEN_NUMBER_MAP(GET)
 #undef GET
     return out;
@@ -274,12 +177,13 @@ static void put_places(kiln__encoder *out, const kiln__codegen_function *f)
                                   f->places[i].column);
 }
 
-static void get_places(reading *r, kiln__codegen_function *f)
+static void get_places(kiln__wire_reading *r, kiln__codegen_function *f)
 {
     kiln__codegen_place *places;
 
-    f->file = get_text_or_none(r);
-    places = get_array(r, &f->place_count, NUMBER_SIZE, sizeof *places);
+    f->file = kiln__wire_get_text_or_none(r);
+    places = kiln__wire_get_array(r, &f->place_count, KILN__WIRE_NUMBER,
+                                  sizeof *places);
     for (size_t i = 0; i < f->place_count; i++) {
         const uint64_t place = kiln__read_u64(&r->reader);
 
@@ -304,15 +208,16 @@ static void put_functions(kiln__encoder *out,
         for (size_t k = 0; k < f->callee_count; k++)
             kiln__encode_u64(out, f->callees[k]);
         kiln__encode_text(out, f->runtime);
-        put_bytes(out, f->bitcode, f->bitcode_size);
+        kiln__wire_put_bytes(out, f->bitcode, f->bitcode_size);
         put_places(out, f);
     }
 }
 
-static void get_callees(reading *r, kiln__codegen_function *f, size_t functions)
+static void get_callees(kiln__wire_reading *r, kiln__codegen_function *f,
+                        size_t functions)
 {
-    uint32_t *callees =
-        get_array(r, &f->callee_count, NUMBER_SIZE, sizeof *callees);
+    uint32_t *callees = kiln__wire_get_array(
+        r, &f->callee_count, KILN__WIRE_NUMBER, sizeof *callees);
 
     for (size_t i = 0; i < f->callee_count; i++) {
         const uint64_t callee = kiln__read_u64(&r->reader);
@@ -323,10 +228,10 @@ static void get_callees(reading *r, kiln__codegen_function *f, size_t functions)
     f->callees = callees;
 }
 
-static void get_functions(reading *r, kiln__codegen_request *out)
+static void get_functions(kiln__wire_reading *r, kiln__codegen_request *out)
 {
-    kiln__codegen_function *functions =
-        get_array(r, &out->function_count, 4 * FIELD_SIZE, sizeof *functions);
+    kiln__codegen_function *functions = kiln__wire_get_array(
+        r, &out->function_count, 4 * KILN__WIRE_FIELD, sizeof *functions);
 
     for (size_t i = 0; i < out->function_count; i++) {
         kiln__codegen_function *f = &functions[i];
@@ -334,10 +239,10 @@ static void get_functions(reading *r, kiln__codegen_request *out)
 
         f->ir = ir.data;
         f->ir_size = ir.size;
-        f->symbol = get_text(r);
+        f->symbol = kiln__wire_get_text(r);
         get_callees(r, f, out->function_count);
-        f->runtime = get_text_or_none(r);
-        f->bitcode = get_bytes(r, &f->bitcode_size);
+        f->runtime = kiln__wire_get_text_or_none(r);
+        f->bitcode = kiln__wire_get_bytes(r, &f->bitcode_size);
         get_places(r, f);
     }
     out->functions = functions;
@@ -358,11 +263,11 @@ static void put_arguments(kiln__encoder *out,
     }
 }
 
-static void get_arguments(reading *r, kiln__codegen_request *out)
+static void get_arguments(kiln__wire_reading *r, kiln__codegen_request *out)
 {
-    const uint64_t has_sizes = get_at_most(r, 1);
-    const char **types =
-        get_array(r, &out->argument_count, FIELD_SIZE, sizeof *types);
+    const uint64_t has_sizes = kiln__wire_get_at_most(r, 1);
+    const char **types = kiln__wire_get_array(r, &out->argument_count,
+                                              KILN__WIRE_FIELD, sizeof *types);
     uint64_t *sizes = kiln__arena_allocate_array(
         r->arena, out->argument_count + 1, sizeof *sizes);
     uint64_t *alignments = kiln__arena_allocate_array(
@@ -373,7 +278,7 @@ static void get_arguments(reading *r, kiln__codegen_request *out)
         return;
     }
     for (size_t i = 0; i < out->argument_count; i++) {
-        types[i] = get_text(r);
+        types[i] = kiln__wire_get_text(r);
         sizes[i] = kiln__read_u64(&r->reader);
         alignments[i] = kiln__read_u64(&r->reader);
     }
@@ -391,20 +296,20 @@ static void put_imports(kiln__encoder *out,
 
         kiln__encode_text(out, import->name);
         kiln__encode_text(out, import->symbol);
-        put_bytes(out, import->bitcode, import->bitcode_size);
+        kiln__wire_put_bytes(out, import->bitcode, import->bitcode_size);
         kiln__encode_i64(out, import->is_needed);
     }
 }
 
-static void get_imports(reading *r, kiln__codegen_request *out)
+static void get_imports(kiln__wire_reading *r, kiln__codegen_request *out)
 {
-    kiln__codegen_import *imports =
-        get_array(r, &out->import_count, 5 * FIELD_SIZE, sizeof *imports);
+    kiln__codegen_import *imports = kiln__wire_get_array(
+        r, &out->import_count, 5 * KILN__WIRE_FIELD, sizeof *imports);
 
     for (size_t i = 0; i < out->import_count; i++) {
-        imports[i].name = get_text(r);
-        imports[i].symbol = get_text(r);
-        imports[i].bitcode = get_bytes(r, &imports[i].bitcode_size);
+        imports[i].name = kiln__wire_get_text(r);
+        imports[i].symbol = kiln__wire_get_text(r);
+        imports[i].bitcode = kiln__wire_get_bytes(r, &imports[i].bitcode_size);
         imports[i].is_needed = kiln__read_i64(&r->reader);
     }
     out->imports = imports;
@@ -420,14 +325,14 @@ static void put_sites(kiln__encoder *out, const kiln__codegen_request *request)
     }
 }
 
-static void get_sites(reading *r, kiln__codegen_request *out)
+static void get_sites(kiln__wire_reading *r, kiln__codegen_request *out)
 {
-    kiln__codegen_site *sites =
-        get_array(r, &out->site_count, 3 * FIELD_SIZE, sizeof *sites);
+    kiln__codegen_site *sites = kiln__wire_get_array(
+        r, &out->site_count, 3 * KILN__WIRE_FIELD, sizeof *sites);
 
     for (size_t i = 0; i < out->site_count; i++) {
-        sites[i].name = get_text(r);
-        sites[i].kind = get_i32(r);
+        sites[i].name = kiln__wire_get_text(r);
+        sites[i].kind = kiln__wire_get_i32(r);
         sites[i].address = kiln__read_u64(&r->reader);
     }
     out->sites = sites;
@@ -449,11 +354,12 @@ void kiln__wire_put_request(kiln__encoder *out,
     put_sites(out, request);
     kiln__encode_text(out, request->library);
     kiln__encode_text(out, request->wanted);
-    put_bytes(out, request->module, request->module_size);
+    kiln__wire_put_bytes(out, request->module, request->module_size);
 }
 
 /* Checks what generate() assumes about each form. */
-static void check_form(reading *r, const kiln__codegen_request *request)
+static void check_form(kiln__wire_reading *r,
+                       const kiln__codegen_request *request)
 {
     const int is_closure = request->form == KILN__EMIT_CLOSURE;
 
@@ -467,27 +373,27 @@ kiln_status kiln__wire_get_request(kiln__codegen_request *out,
                                    kiln__arena *arena, const void *bytes,
                                    size_t size)
 {
-    reading r;
+    kiln__wire_reading r;
     const char *name;
 
     *out = (kiln__codegen_request){0};
-    begin_reading(&r, arena, bytes, size);
-    name = get_text(&r);
+    kiln__wire_begin(&r, arena, bytes, size);
+    name = kiln__wire_get_text(&r);
     if (strcmp(name, REQUEST_NAME) != 0 ||
         kiln__read_u64(&r.reader) != KILN__CODEGEN_ABI)
         return KILN_ECORRUPT;
     out->settings = get_settings(&r);
-    out->entry = get_text(&r);
-    out->form = get_i32(&r);
+    out->entry = kiln__wire_get_text(&r);
+    out->form = kiln__wire_get_i32(&r);
     get_functions(&r, out);
     get_arguments(&r, out);
     get_imports(&r, out);
     get_sites(&r, out);
-    out->library = get_text_or_none(&r);
-    out->wanted = get_text_or_none(&r);
-    out->module = get_bytes(&r, &out->module_size);
+    out->library = kiln__wire_get_text_or_none(&r);
+    out->wanted = kiln__wire_get_text_or_none(&r);
+    out->module = kiln__wire_get_bytes(&r, &out->module_size);
     check_form(&r, out);
-    return end(&r);
+    return kiln__wire_end(&r);
 }
 
 /* ---- results ---- */
@@ -512,7 +418,7 @@ void kiln__wire_put_result(kiln__encoder *out,
         for (int k = 0; k < KILN__STAMP_NUMBERS; k++)
             kiln__encode_i64(out, result->tools[i].file.numbers[k]);
     }
-    put_bytes(out, result->reports, result->report_size);
+    kiln__wire_put_bytes(out, result->reports, result->report_size);
     kiln__encode_i64(out, result->can_fail);
     kiln__encode_i64(out, result->allocates);
     kiln__encode_u64(out, result->hidden_arguments);
@@ -526,29 +432,30 @@ void kiln__wire_put_result(kiln__encoder *out,
     kiln__encode_bytes(out, result->bytes, result->size);
 }
 
-static void get_result_sites(reading *r, kiln__codegen_result *out)
+static void get_result_sites(kiln__wire_reading *r, kiln__codegen_result *out)
 {
-    kiln_site_info *sites =
-        get_array(r, &out->site_count, 4 * FIELD_SIZE, sizeof *sites);
+    kiln_site_info *sites = kiln__wire_get_array(
+        r, &out->site_count, 4 * KILN__WIRE_FIELD, sizeof *sites);
 
     for (size_t i = 0; i < out->site_count; i++) {
-        sites[i].name = get_text(r);
+        sites[i].name = kiln__wire_get_text(r);
         sites[i].offset = kiln__read_u64(&r->reader);
-        sites[i].size = (uint32_t)get_at_most(r, UINT32_MAX);
-        sites[i].strategy = (uint32_t)get_at_most(r, UINT32_MAX);
+        sites[i].size = (uint32_t)kiln__wire_get_at_most(r, UINT32_MAX);
+        sites[i].strategy = (uint32_t)kiln__wire_get_at_most(r, UINT32_MAX);
     }
     out->sites = sites;
 }
 
-static void get_result_tools(reading *r, kiln__codegen_result *out)
+static void get_result_tools(kiln__wire_reading *r, kiln__codegen_result *out)
 {
-    kiln__codegen_tool *tools = get_array(
-        r, &out->tool_count, 2 * FIELD_SIZE + KILN__STAMP_NUMBERS * NUMBER_SIZE,
+    kiln__codegen_tool *tools = kiln__wire_get_array(
+        r, &out->tool_count,
+        2 * KILN__WIRE_FIELD + KILN__STAMP_NUMBERS * KILN__WIRE_NUMBER,
         sizeof *tools);
 
     for (size_t i = 0; i < out->tool_count; i++) {
-        tools[i].name = get_text(r);
-        tools[i].path = get_text(r);
+        tools[i].name = kiln__wire_get_text(r);
+        tools[i].path = kiln__wire_get_text(r);
         for (int k = 0; k < KILN__STAMP_NUMBERS; k++)
             tools[i].file.numbers[k] = kiln__read_i64(&r->reader);
     }
@@ -559,30 +466,30 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
                                   const void *bytes, size_t size)
 {
     kiln__span_of_bytes payload;
-    reading r;
+    kiln__wire_reading r;
 
     *out = (kiln__codegen_result){0};
-    begin_reading(&r, arena, bytes, size);
-    out->format = get_text(&r);
-    out->relocation = get_i32(&r);
-    out->session_reason = get_text_or_none(&r);
+    kiln__wire_begin(&r, arena, bytes, size);
+    out->format = kiln__wire_get_text(&r);
+    out->relocation = kiln__wire_get_i32(&r);
+    out->session_reason = kiln__wire_get_text_or_none(&r);
     get_result_sites(&r, out);
     get_result_tools(&r, out);
-    out->reports = get_bytes(&r, &out->report_size);
-    out->can_fail = get_i32(&r);
-    out->allocates = get_i32(&r);
-    out->hidden_arguments = (uint32_t)get_at_most(&r, UINT32_MAX);
-    out->static_local_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
-    out->private_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
-    out->registers = (uint32_t)get_at_most(&r, UINT32_MAX);
-    out->spill_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
-    out->sub_group_size = (uint32_t)get_at_most(&r, UINT32_MAX);
-    out->stack_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->reports = kiln__wire_get_bytes(&r, &out->report_size);
+    out->can_fail = kiln__wire_get_i32(&r);
+    out->allocates = kiln__wire_get_i32(&r);
+    out->hidden_arguments = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
+    out->static_local_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
+    out->private_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
+    out->registers = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
+    out->spill_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
+    out->sub_group_size = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
+    out->stack_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
     out->make_ns = kiln__read_u64(&r.reader);
     payload = kiln__read_bytes(&r.reader);
     out->bytes = payload.data != NULL ? payload.data : "";
     out->size = payload.size;
-    return end(&r);
+    return kiln__wire_end(&r);
 }
 
 /* ---- inputs that a tool failed on ---- */
@@ -597,12 +504,12 @@ kiln_status kiln__wire_get_kept(kiln__wire_kept *out, kiln__arena *arena,
                                 const void *bytes, size_t size)
 {
     kiln__span_of_bytes input;
-    reading r;
+    kiln__wire_reading r;
 
-    begin_reading(&r, arena, bytes, size);
-    out->suffix = get_text(&r);
+    kiln__wire_begin(&r, arena, bytes, size);
+    out->suffix = kiln__wire_get_text(&r);
     input = kiln__read_bytes(&r.reader);
     out->bytes = input.data != NULL ? input.data : "";
     out->size = input.size;
-    return end(&r);
+    return kiln__wire_end(&r);
 }

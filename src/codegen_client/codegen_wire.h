@@ -19,6 +19,8 @@
  *                              <-    KEEP, before a FAIL
  *                              <-    NEED, as often as need be, before a FAIL
  *                              <-    FINISH, FAIL or FATAL
+ *     SOURCE                   ->            source_wire.h
+ *                              <-    SOURCE_DONE
  *     REQUEST ...
  *
  * After FATAL the worker process ends; it also ends whenever the stream does. A
@@ -48,6 +50,8 @@ enum {
     KILN__WIRE_FINISH,
     KILN__WIRE_FAIL,
     KILN__WIRE_FATAL,
+    KILN__WIRE_SOURCE,
+    KILN__WIRE_SOURCE_DONE,
     KILN__WIRE_KIND_END
 };
 

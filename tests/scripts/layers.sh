@@ -40,7 +40,7 @@ awk '
 : >"$folder/calls"
 if test -n "$build"; then
     find "$build" -path '*kiln-*.dir/src/*' -name '*.o' | grep -E \
-        '/kiln-(objects|common-objects|codegen-objects|codegen-worker)\.dir/' |
+        '/kiln-(objects|common-objects|codegen-objects|codegen-worker|clang)\.dir/' |
         xargs nm -A | sed 's|^[^ ]*\.dir/\(src/[^ ]*\)\.o:|\1 |' | awk '
             FNR == NR { is_ours[$1] = 1; next }
             !($1 in is_ours) || $NF !~ /^_?kiln/ { next }
@@ -156,7 +156,7 @@ forbid()
 }
 forbid '([^ ]*/)?uthash' '^src/base/data/map[.]c$'
 forbid '([^ ]*/)?xxh' '^src/base/data/sum[.]c$'
-forbid '(llvm|llvm-c|lld)/' '^src/(base/digest/blake3[.]h|codegen/|backends/[a-z]*/codegen/)'
+forbid '(llvm|llvm-c|lld)/' '^src/(base/digest/blake3[.]h|clang/|codegen/|backends/[a-z]*/codegen/)'
 # Inference reads the program through facts.h, where each reading is a question
 # that is recorded; behind these the tables are open.
 awk '

@@ -24,6 +24,16 @@ extern const char worker_build_id[];
    usual place). */
 int worker_serve(const char *folder);
 
+/* ---- worker_source.c ---- */
+/* Encodes the answer to a request that is given encoded. libkiln-clang is
+   searched beside libkiln-codegen, whose path is given. */
+void worker_compile_source(kiln__encoder *out, const char *codegen_library,
+                           const void *bytes, size_t size);
+/* Runs the request that was kept, and prints what comes back. Returns the
+   program's exit status. */
+int worker_replay_source(const char *codegen_library, const void *bytes,
+                         size_t size);
+
 /* ---- worker_replay.c ---- */
 /* Runs the request in a file; writes the result to `out`, which may be NULL.
    Returns the program's exit status. */

@@ -9,6 +9,7 @@
 #include "base/system/file.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
+#include "codegen_client/source_wire.h"
 #include "codegen_client/worker/worker.h"
 
 /*
@@ -94,33 +95,72 @@ static int run_request(replay *r)
     return r->status;
 }
 
-/* Opens the library that was given, else that of libkiln's variable, else that
+/* Gives the library that was given, else that of libkiln's variable, else that
    of the build. */
-static int open_library(worker_library *library, const char *given)
+static const char *find_library(char beside[PATH_MAX + sizeof "/" LIBRARY],
+                                const char *given)
 {
     static const char here;
     const char *path =
         given != NULL ? given : secure_getenv("KILN_CODEGEN_PATH");
-    char beside[PATH_MAX + sizeof "/" LIBRARY];
 
+    if (path != NULL)
+        return path;
     if (kiln__dynlib_folder(beside, &here) != KILN_OK)
         beside[0] = '\0';
     (void)strcat(beside, "/" LIBRARY);
-    if (worker_open(library, path != NULL ? path : beside, path == NULL) ==
-        KILN_OK)
+    return beside;
+}
+
+static int open_library(worker_library *library, const char *given)
+{
+    char beside[PATH_MAX + sizeof "/" LIBRARY];
+    const char *path = find_library(beside, given);
+
+    if (worker_open(library, path, path == beside) == KILN_OK)
         return 1;
     (void)fprintf(stderr, "%s\n", library->reason);
     return 0;
 }
 
-int worker_replay(const char *file, const char *library, const char *out)
+static int replay_request(replay *r, const char *library)
 {
     worker_library opened = {.table = NULL};
+
+    if (!open_library(&opened, library))
+        return 1;
+    r->table = opened.table;
+    return run_request(r);
+}
+
+static int replay_bytes(const kiln_blob *bytes, const char *file,
+                        const char *library, const char *out)
+{
+    char beside[PATH_MAX + sizeof "/" LIBRARY];
     replay r = {.out = out};
-    kiln_error *error = NULL;
-    kiln_blob bytes = {0};
+    kiln__source_request source;
     kiln__arena arena;
     int status = 1;
+
+    kiln__arena_init(&arena, &kiln__malloc);
+    if (kiln__wire_get_request(&r.request, &arena, bytes->data, bytes->size) ==
+        KILN_OK)
+        status = replay_request(&r, library);
+    else if (kiln__wire_get_source(&source, &arena, bytes->data, bytes->size) ==
+             KILN_OK)
+        status = worker_replay_source(find_library(beside, library),
+                                      bytes->data, bytes->size);
+    else
+        (void)fprintf(stderr, "%s is no request of this version\n", file);
+    kiln__arena_dispose(&arena);
+    return status;
+}
+
+int worker_replay(const char *file, const char *library, const char *out)
+{
+    kiln_error *error = NULL;
+    kiln_blob bytes = {0};
+    int status;
 
     if (kiln__file_read(&bytes, &kiln__malloc, file, KILN__WIRE_LARGEST,
                         &error) != KILN_OK) {
@@ -128,15 +168,7 @@ int worker_replay(const char *file, const char *library, const char *out)
         kiln_error_free(error);
         return 1;
     }
-    kiln__arena_init(&arena, &kiln__malloc);
-    if (kiln__wire_get_request(&r.request, &arena, bytes.data, bytes.size) !=
-        KILN_OK)
-        (void)fprintf(stderr, "%s is no request of this version\n", file);
-    else if (open_library(&opened, library)) {
-        r.table = opened.table;
-        status = run_request(&r);
-    }
-    kiln__arena_dispose(&arena);
+    status = replay_bytes(&bytes, file, library, out);
     if (bytes.release != NULL)
         bytes.release(&bytes);
     return status;

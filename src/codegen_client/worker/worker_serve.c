@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,7 +35,8 @@
    memory runs out. */
 #define OUT_OF_MEMORY_SCORE "500"
 
-static const char *temporary; /* folder for temporary files, or NULL */
+static const char *temporary;          /* folder for temporary files, or NULL */
+static char codegen_library[PATH_MAX]; /* its path, as libkiln gave it */
 
 /* A libkiln that ends this process kills it before it closes the stream. So if
    the stream has ended, libkiln is gone. Both threads may find that; the first
@@ -106,13 +108,15 @@ static void receive_all(void *bytes, size_t size)
 }
 
 /* A NUL follows the bytes; the caller frees them. */
-static unsigned char *receive(int kind, size_t *size)
+static unsigned char *receive(int *kind, size_t *size)
 {
     unsigned char head[KILN__WIRE_HEAD_SIZE];
     unsigned char *bytes;
 
     receive_all(head, sizeof head);
-    if (kiln__wire_get_head(head, size) != kind)
+    *kind = kiln__wire_get_head(head, size);
+    if (*kind != KILN__WIRE_HELLO && *kind != KILN__WIRE_REQUEST &&
+        *kind != KILN__WIRE_SOURCE)
         _exit(1);
     bytes = malloc(*size + 1);
     if (bytes == NULL)
@@ -163,10 +167,12 @@ static const kiln__codegen *come_to_terms(void)
     kiln_status status;
     kiln__arena arena;
     size_t size;
+    int kind;
 
-    bytes = receive(KILN__WIRE_HELLO, &size);
+    bytes = receive(&kind, &size);
     kiln__arena_init(&arena, &kiln__malloc);
-    if (kiln__wire_get_hello(&hello, &arena, bytes, size) != KILN_OK ||
+    if (kind != KILN__WIRE_HELLO ||
+        kiln__wire_get_hello(&hello, &arena, bytes, size) != KILN_OK ||
         hello.abi != KILN__CODEGEN_ABI ||
         strcmp(hello.build_id, worker_build_id) != 0)
         send_refusal(
@@ -177,6 +183,8 @@ static const kiln__codegen *come_to_terms(void)
     status = worker_open(&library, hello.library, !hello.is_given);
     if (status != KILN_OK)
         send_refusal(status, library.reason);
+    (void)snprintf(codegen_library, sizeof codegen_library, "%s",
+                   hello.library);
     kiln__arena_dispose(&arena);
     free(bytes);
     send_ready(library.table);
@@ -251,12 +259,11 @@ static void need(void *env, int32_t library, const char *symbol)
     send_note(KILN__WIRE_NEED, library, 0, symbol);
 }
 
-static void serve_one(const kiln__codegen *table)
+static void serve_request(const kiln__codegen *table,
+                          const unsigned char *bytes, size_t size)
 {
     kiln__codegen_request request;
     kiln__arena arena;
-    size_t size;
-    unsigned char *bytes = receive(KILN__WIRE_REQUEST, &size);
     kiln_status status;
 
     kiln__arena_init(&arena, &kiln__malloc);
@@ -276,6 +283,28 @@ static void serve_one(const kiln__codegen *table)
                   "the code generator's worker cannot read its request");
     }
     kiln__arena_dispose(&arena);
+}
+
+static void serve_source(const unsigned char *bytes, size_t size)
+{
+    kiln__encoder answer;
+
+    kiln__encoder_init(&answer, &kiln__malloc);
+    worker_compile_source(&answer, codegen_library, bytes, size);
+    send_message(KILN__WIRE_SOURCE_DONE, &answer);
+    kiln__encoder_dispose(&answer);
+}
+
+static void serve_one(const kiln__codegen *table)
+{
+    size_t size;
+    int kind;
+    unsigned char *bytes = receive(&kind, &size);
+
+    if (kind == KILN__WIRE_SOURCE)
+        serve_source(bytes, size);
+    else
+        serve_request(table, bytes, size);
     free(bytes);
 }
 

@@ -1,0 +1,114 @@
+/* clang_parts.h - the parts of the files in C++. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CLANG_PARTS_H
+#define KILN_CLANG_PARTS_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <llvm/Support/BLAKE3.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include "clang/clang_job.h"
+
+/* Copies into the result's arena. */
+inline const char *kiln__clang_copy(kiln__clang_job *job, llvm::StringRef text)
+{
+    return kiln__arena_string(&job->out->arena, text.data(), text.size());
+}
+
+/* Copies a vector of the result's structs into its arena. */
+template <typename T>
+const T *kiln__clang_copy_all(kiln__clang_job *job, const std::vector<T> &all)
+{
+    return static_cast<const T *>(
+        kiln__arena_copy(&job->out->arena, all.data(), all.size() * sizeof(T)));
+}
+
+/* ---- clang_files.cc ---- */
+/* What the compiler looked for, by path. */
+class kiln__clang_looks;
+
+/* The machine's files as seen from the request's folder, with the main file and
+   the base header in memory. Looks at real files are recorded. */
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> kiln__clang_files(
+    kiln__clang_job *job, std::shared_ptr<kiln__clang_looks> &looks);
+void kiln__clang_tell_files(kiln__clang_job *job,
+                            const kiln__clang_looks &looks);
+
+/* ---- clang_notes.cc ---- */
+/* Collects what clang has to say. */
+class kiln__clang_notes : public clang::DiagnosticConsumer
+{
+  public:
+    explicit kiln__clang_notes(kiln__clang_job *to) : job(to)
+    {
+    }
+    void BeginSourceFile(const clang::LangOptions &,
+                         const clang::Preprocessor *) override
+    {
+    }
+    void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                          const clang::Diagnostic &diagnostic) override;
+    void tell();
+
+  private:
+    kiln__clang_job *job;
+    std::vector<kiln__source_note> notes;
+};
+
+/* ---- clang_tokens.cc ---- */
+/* Computes the digest of the tokens that the preprocessor gives. */
+class kiln__clang_tokens
+{
+  public:
+    kiln__clang_tokens(kiln__clang_job *job, bool with_lines);
+    void watch(clang::Preprocessor &preprocessor);
+    void tell();
+
+    void take(clang::Preprocessor &preprocessor, const clang::Token &token);
+
+  private:
+    kiln__clang_job *job;
+    bool with_lines;
+    std::string bytes;
+
+    void take_options();
+    void take_text(llvm::StringRef text);
+};
+
+/* ---- clang_functions.cc ---- */
+/* Looks at each declaration before code is made of it: what the result's tables
+   say, and what OpenCL C forbids but clang accepts. */
+class kiln__clang_functions : public clang::ASTConsumer
+{
+  public:
+    explicit kiln__clang_functions(kiln__clang_job *to) : job(to)
+    {
+    }
+    void Initialize(clang::ASTContext &to) override
+    {
+        context = &to;
+    }
+    bool HandleTopLevelDecl(clang::DeclGroupRef group) override;
+    void HandleTranslationUnit(clang::ASTContext &) override;
+
+  private:
+    kiln__clang_job *job;
+    clang::ASTContext *context = nullptr;
+    std::vector<clang::VarDecl *> variables;
+    std::vector<clang::FunctionDecl *> functions;
+};
+
+/* ---- clang_calls.cc ---- */
+/* Reports types that are not supported, and functions that call themselves, as
+   errors. */
+void kiln__clang_check(clang::ASTContext &context,
+                       const std::vector<clang::VarDecl *> &variables,
+                       const std::vector<clang::FunctionDecl *> &functions);
+
+#endif /* KILN_CLANG_PARTS_H */

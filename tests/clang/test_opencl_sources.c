@@ -1,0 +1,447 @@
+/* test_opencl_sources.c - options, files, digests and errors of sources. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: unit codegen */
+/* LINKS: codegen */
+#include "support/clang_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static source test;
+static const char *folder; /* of the test's own */
+
+#define EMPTY "kernel void k(global int *a) {}"
+
+/* ---- options ---- */
+
+static void options_reach_the_compiler(void **state)
+{
+    (void)state;
+    source_option(&test, "-DN=3");
+    source_option(&test, "-D");
+    source_option(&test, "M=4");
+    source_option(&test, "-UM");
+    source_option(&test, "-cl-std=CL1.2");
+    assert_becomes(&test, "global int *a",
+                   "a[0] = N;\n#ifndef M\n a[1] = __OPENCL_C_VERSION__;\n"
+                   "#endif\n",
+                   "store i32 120, ptr");
+    assert_contains(test.ir, "store i32 3, ptr");
+}
+
+static void fast_mathematics_is_in_the_flags(void **state)
+{
+    (void)state;
+    assert_becomes(&test, "global float *a", "a[0] = a[1] + a[2];",
+                   "= fadd float");
+    source_option(&test, "-cl-fast-relaxed-math");
+    assert_becomes(&test, "global float *a",
+                   "a[0] = a[1] + a[2];\n"
+                   "#ifndef __FAST_RELAXED_MATH__\n#error\n#endif\n",
+                   "= fadd fast float");
+    test.request.option_count = 0;
+    source_option(&test, "-cl-no-signed-zeros");
+    assert_becomes(&test, "global float *a", "a[0] = a[1] + a[2];",
+                   "= fadd nsz float");
+    test.request.option_count = 0;
+    source_option(&test, "-cl-finite-math-only");
+    assert_becomes(&test, "global float *a", "a[0] = a[1] + a[2];",
+                   "= fadd nnan ninf float");
+}
+
+static void every_option_of_opencl_is_taken(void **state)
+{
+    static const char *const options[] = {"-cl-mad-enable",
+                                          "-cl-denorms-are-zero",
+                                          "-cl-unsafe-math-optimizations",
+                                          "-cl-opt-disable",
+                                          "-cl-kernel-arg-info",
+                                          "-cl-std=CL3.0",
+                                          "-cl-std=CL2.0",
+                                          "-w",
+                                          "-I/nowhere"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        test.request.option_count = 0;
+        source_option(&test, options[i]);
+        assert_ok(source_try(&test, EMPTY));
+    }
+    test.request.option_count = 0;
+    source_option(&test, "-cl-single-precision-constant");
+    assert_becomes(&test, "global float *a", "a[0] = a[1] * 2.0;",
+                   "fmul float");
+}
+
+static void other_options_are_refused_by_name(void **state)
+{
+    (void)state;
+    source_option(&test, "-fplugin=evil.so");
+    assert_fails(KILN_EINVAL, "-fplugin=evil.so", source_try(&test, EMPTY));
+    test.request.option_count = 0;
+    source_option(&test, "-cl-std=CLC++");
+    assert_fails(KILN_EINVAL, "-cl-std=CLC++", source_try(&test, EMPTY));
+    test.request.option_count = 0;
+    source_option(&test, "-D");
+    assert_fails(KILN_EINVAL, "-D", source_try(&test, EMPTY));
+}
+
+static void the_target_has_the_types_that_the_request_says(void **state)
+{
+    (void)state;
+    assert_becomes(&test, "global double *a",
+                   "\n#ifndef cl_khr_fp64\n#error\n#endif\na[0] = a[1] + 1;",
+                   "fadd double");
+    test.request.has_f64 = 0;
+    assert_fails(KILN_ECOMPILE, "double",
+                 source_try(&test, "kernel void k(global double *a) {}"));
+    assert_ok(source_try(&test, "#ifdef cl_khr_fp64\n#error\n#endif\n" EMPTY));
+    assert_ok(source_try(&test, "#ifndef cl_khr_fp16\n#error\n#endif\n" EMPTY));
+    test.request.has_f16 = 0;
+    assert_ok(source_try(&test, "#ifdef cl_khr_fp16\n#error\n#endif\n" EMPTY));
+}
+
+/* ---- files ---- */
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+
+    harness_write_file(path, sizeof path, folder, name, text, strlen(text));
+}
+
+static const kiln__source_file *find_file(const char *name)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (size_t i = 0; i < test.result.file_count; i++)
+        if (strcmp(test.result.files[i].path, path) == 0)
+            return &test.result.files[i];
+    return NULL;
+}
+
+static void included_files_are_told(void **state)
+{
+    const char *text = "#define N 5\n";
+    const kiln__source_file *file;
+    const kiln_digest digest = kiln_digest_bytes(text, strlen(text));
+
+    (void)state;
+    write_file("number.h", text);
+    write_file("unused.h", text);
+    test.request.folder = folder;
+    assert_contains(source_k(&test, "#include \"number.h\"\n"
+                                    "kernel void k(global int *a)"
+                                    "{ a[0] = N; }"),
+                    "store i32 5");
+    file = find_file("number.h");
+    assert_non_null(file);
+    assert_true(file->exists);
+    assert_true(file->was_read);
+    assert_memory_equal(&file->digest, &digest, sizeof digest);
+    assert_null(find_file("unused.h"));
+    assert_null(find_file("test.cl"));
+}
+
+static void files_that_are_not_there_are_told(void **state)
+{
+    char option[512], later[512];
+
+    (void)state;
+    write_file("later_number.h", "#define N 5\n");
+    (void)snprintf(option, sizeof option, "-I%s/first", folder);
+    (void)snprintf(later, sizeof later, "%s/first", folder);
+    assert_int_equal(mkdir(later, 0700), 0);
+    source_option(&test, option);
+    test.request.include_folders = (const char *const[]){folder};
+    test.request.include_folder_count = 1;
+    assert_ok(source_try(&test, "#include <later_number.h>\n"
+                                "#if __has_include(<absent.h>)\n#error\n"
+                                "#endif\n" EMPTY));
+    assert_non_null(find_file("first/later_number.h"));
+    assert_false(find_file("first/later_number.h")->exists);
+    assert_true(find_file("later_number.h")->was_read);
+    assert_non_null(find_file("absent.h"));
+    assert_false(find_file("absent.h")->exists);
+    assert_non_null(find_file("first/absent.h"));
+    write_file("present.h", "#error\n");
+    assert_ok(source_try(&test, "#if !__has_include(<present.h>)\n#error\n"
+                                "#endif\n" EMPTY));
+    assert_true(find_file("present.h")->exists);
+    assert_false(find_file("present.h")->was_read);
+}
+
+static void files_are_told_after_an_error(void **state)
+{
+    (void)state;
+    write_file("broken.h", "#error not this way\n");
+    test.request.folder = folder;
+    assert_fails(KILN_ECOMPILE, "not this way",
+                 source_try(&test, "#include \"broken.h\"\n" EMPTY));
+    assert_non_null(find_file("broken.h"));
+    assert_true(find_file("broken.h")->was_read);
+}
+
+/* ---- tokens ---- */
+
+static kiln_digest tokens_of(const char *text)
+{
+    kiln_digest parsed;
+
+    test.request.form = KILN__SOURCE_MODULES;
+    assert_ok(source_try(&test, text));
+    parsed = test.result.tokens;
+    test.request.form = KILN__SOURCE_TOKENS;
+    assert_ok(source_try(&test, text));
+    assert_memory_equal(&parsed, &test.result.tokens, sizeof parsed);
+    assert_int_equal(test.result.function_count, 0);
+    return parsed;
+}
+
+#define assert_same_tokens(a, b) \
+    do { \
+        const kiln_digest a_ = (a), b_ = (b); \
+        assert_memory_equal(&a_, &b_, sizeof a_); \
+    } while (0)
+#define assert_other_tokens(a, b) \
+    do { \
+        const kiln_digest a_ = (a), b_ = (b); \
+        assert_memory_not_equal(&a_, &b_, sizeof a_); \
+    } while (0)
+
+static void comments_and_space_do_not_count(void **state)
+{
+    const kiln_digest digest =
+        tokens_of("kernel void k(global int *a) { a[0] = 1; }");
+
+    (void)state;
+    assert_same_tokens(digest,
+                       tokens_of("#define UNUSED 7\n/* why */ kernel void k\n"
+                                 "(global int*a){a[0]=1;} // so\n"));
+    assert_other_tokens(
+        digest, tokens_of("kernel void k(global int *a) { a[0] = 2; }"));
+    assert_other_tokens(
+        digest, tokens_of("kernel void k(global int *b) { b[0] = 1; }"));
+    test.request.name = "other.cl";
+    assert_same_tokens(digest,
+                       tokens_of("kernel void k(global int *a) { a[0] = 1; }"));
+}
+
+static void pragmas_and_options_count(void **state)
+{
+    const char *text = "kernel void k(global float *a) { a[0] = 1; }";
+    const kiln_digest digest = tokens_of(text);
+
+    (void)state;
+    assert_other_tokens(
+        digest, tokens_of("#pragma OPENCL FP_CONTRACT OFF\n"
+                          "kernel void k(global float *a) { a[0] = 1; }"));
+    source_option(&test, "-DUNUSED=1");
+    source_option(&test, "-I");
+    source_option(&test, "/nowhere");
+    assert_same_tokens(digest, tokens_of(text));
+    source_option(&test, "-cl-fast-relaxed-math");
+    assert_other_tokens(digest, tokens_of(text));
+}
+
+static void lines_count_with_debug_information(void **state)
+{
+    kiln_digest digest;
+
+    (void)state;
+    source_option(&test, "-g");
+    digest = tokens_of("kernel void k(global int *a) { a[0] = 1; }");
+    assert_other_tokens(
+        digest, tokens_of("\nkernel void k(global int *a) { a[0] = 1; }"));
+    test.request.form = KILN__SOURCE_MODULES;
+    assert_contains(
+        source_k(&test, "kernel void k(global int *a) { a[0] = 1; }"),
+        "!DILocation(line: 1, column: ");
+    assert_contains(test.ir, "distinct !DISubprogram(name: \"k\"");
+}
+
+/* ---- errors ---- */
+
+static void errors_have_places(void **state)
+{
+    kiln_error *error = NULL;
+    const kiln_diagnostic *first;
+
+    (void)state;
+    test.request.text = "kernel void k(global int *a) {\n"
+                        "  int unused_one;\n"
+                        "  a[0] = missing;\n"
+                        "  a[1] = absent();\n"
+                        "}\n";
+    test.request.size = strlen(test.request.text);
+    assert_int_equal(
+        kiln__source_compile(&test.result, test.context, &test.request, &error),
+        KILN_ECOMPILE);
+    assert_contains(kiln_error_message(error), "'missing'");
+    assert_int_equal(kiln_error_diagnostic_count(error), 2);
+    first = kiln_error_diagnostic(error, 0);
+    assert_int_equal(first->severity, KILN_SEVERITY_ERROR);
+    assert_string_equal(first->location.file, "test.cl");
+    assert_int_equal(first->location.line, 3);
+    assert_int_equal(first->location.column, 10);
+    assert_string_equal(first->source_line, "  a[0] = missing;");
+    assert_contains(kiln_error_diagnostic(error, 1)->message, "'absent'");
+    kiln_error_free(error);
+    assert_int_equal(test.result.function_count, 1);
+    assert_null(test.result.functions[0].bitcode);
+}
+
+static void warnings_are_told_on_success(void **state)
+{
+    (void)state;
+    assert_ok(source_try(&test, "kernel void k(global int *a)\n"
+                                "{ if (a[0] = 1) a[1] = 2; }"));
+    assert_true(test.result.note_count > 0);
+    assert_int_equal(test.result.notes[0].severity, KILN_SEVERITY_WARNING);
+    assert_int_equal(test.result.notes[0].line, 2);
+    source_option(&test, "-w");
+    assert_ok(source_try(&test, "kernel void k(global int *a)\n"
+                                "{ if (a[0] = 1) a[1] = 2; }"));
+    assert_int_equal(test.result.note_count, 0);
+    test.request.option_count = 0;
+    source_option(&test, "-Werror");
+    assert_fails(KILN_ECOMPILE, "assignment",
+                 source_try(&test, "kernel void k(global int *a)\n"
+                                   "{ if (a[0] = 1) a[1] = 2; }"));
+}
+
+static void check_refused(const char *text, const char *name, uint32_t line)
+{
+    assert_fails(KILN_ECOMPILE, name, source_try(&test, text));
+    assert_int_equal(test.result.notes[0].line, line);
+}
+
+static void images_and_samplers_are_refused_by_name(void **state)
+{
+    (void)state;
+    check_refused("kernel void k(global int *a,\n read_only image2d_t i) {}",
+                  "image2d_t: images", 2);
+    check_refused("kernel void k(global int *a, sampler_t s) {}", "sampler_t",
+                  1);
+    check_refused("\n\nconstant sampler_t s = 0;\n" EMPTY, "sampler_t", 3);
+    check_refused("kernel void k(global int *a) {\n"
+                  "  const sampler_t s = CLK_FILTER_NEAREST;\n}",
+                  "sampler_t", 2);
+}
+
+static void recursion_is_refused(void **state)
+{
+    (void)state;
+    check_refused("int f(int n) { return n ? \nf(n - 1) : 0; }\n" EMPTY,
+                  "f calls f", 2);
+    check_refused("int g(int n);\n"
+                  "int f(int n) { return g(n); }\n"
+                  "int g(int n) { return f(n); }\n" EMPTY,
+                  "recursion", 2);
+    /* one that only calls others is none */
+    assert_ok(source_try(&test,
+                         "int f(int n) { return n; }\n"
+                         "int g(int n) { return f(n) + f(n); }\n"
+                         "int h(int n) { return g(n) + f(n); }\n" EMPTY));
+}
+
+static void the_time_is_refused(void **state)
+{
+    (void)state;
+    check_refused("constant char t[] =\n __TIME__;\n" EMPTY, "__TIME__", 2);
+    check_refused("constant char t[] = __DATE__;\n" EMPTY, "__DATE__", 1);
+}
+
+/* ---- what clang cannot end ---- */
+
+/* Forty nested alternatives, which are read one by one. */
+static char *endless_source(void)
+{
+    char *text = malloc(8192);
+    size_t size = 0;
+
+    assert_non_null(text);
+    for (int i = 0; i < 40; i++)
+        size += (size_t)sprintf(text + size, "#define A%d A%d + A%d\n", i,
+                                i + 1, i + 1);
+    (void)sprintf(text + size, "#define A40 1\n#if A0\n#endif\n" EMPTY);
+    return text;
+}
+
+static void a_source_that_takes_too_long_is_given_up(void **state)
+{
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    char *text = endless_source();
+
+    (void)state;
+    kiln_context_free(test.context);
+    options.codegen_timeout_s = 1;
+    assert_ok(kiln_context_new(&test.context, &options, &test_error));
+    assert_fails(KILN_ETIMEDOUT, "test.cl", source_try(&test, text));
+    free(text);
+    assert_ok(source_try(&test, EMPTY));
+}
+
+static int is_canceled(void *env)
+{
+    return ++*(int *)env > 3;
+}
+
+static void a_source_may_be_canceled(void **state)
+{
+    char *text = endless_source();
+    int looks = 0;
+
+    (void)state;
+    test.request.is_canceled = is_canceled;
+    test.request.env = &looks;
+    assert_fails(KILN_ECANCELED, "canceled", source_try(&test, text));
+    free(text);
+}
+
+static int open_test(void **state)
+{
+    const int status = temporary_folder_setup(state);
+
+    source_open(&test);
+    folder = *state;
+    return status;
+}
+
+static int close_test(void **state)
+{
+    source_close(&test);
+    return temporary_folder_teardown(state);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_test, close_test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(options_reach_the_compiler),
+        TEST(fast_mathematics_is_in_the_flags),
+        TEST(every_option_of_opencl_is_taken),
+        TEST(other_options_are_refused_by_name),
+        TEST(the_target_has_the_types_that_the_request_says),
+        TEST(included_files_are_told),
+        TEST(files_that_are_not_there_are_told),
+        TEST(files_are_told_after_an_error),
+        TEST(comments_and_space_do_not_count),
+        TEST(pragmas_and_options_count),
+        TEST(lines_count_with_debug_information),
+        TEST(errors_have_places),
+        TEST(warnings_are_told_on_success),
+        TEST(images_and_samplers_are_refused_by_name),
+        TEST(recursion_is_refused),
+        TEST(the_time_is_refused),
+        TEST(a_source_that_takes_too_long_is_given_up),
+        TEST(a_source_may_be_canceled),
+    };
+
+    if (!source_is_there())
+        return program_skip(SKIP_PACKAGE, SOURCE_NEEDS_CLANG);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
