@@ -17,8 +17,9 @@
  */
 
 /* A new member of one of these structs must be added to this file and to these
-   numbers; the numbers among the settings are covered by their map. `begun` of
-   a request is not sent: the tool belongs to its own process. */
+   numbers; the numbers among the settings are covered by their map. `begun` and
+   `group_form` of a request are not sent: the tool belongs to its own process,
+   and only tests inside one process choose a form. */
 _Static_assert(offsetof(kiln__codegen_settings, opt_level) ==
                    5 * sizeof(void *) + 3 * sizeof(uint32_t),
                "settings");
@@ -26,7 +27,7 @@ _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 5 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
-_Static_assert(sizeof(kiln__codegen_request) == 28 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_request) == 29 * sizeof(void *), "request");
 _Static_assert(sizeof(kiln__codegen_result) == 17 * sizeof(void *), "result");
 
 /* ---- heads ---- */
