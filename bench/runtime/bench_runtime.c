@@ -86,7 +86,7 @@ static void link_closure(struct fixture *f, const kiln_blob *bitcode)
                                  "}\n";
     static const char *const types[] = {"f32[:]"};
     const kiln__codegen_import import = {"wanted", "kiln_rt_wanted",
-                                         bitcode->data, bitcode->size};
+                                         bitcode->data, bitcode->size, 0};
     kiln__codegen_request request = request_of(&f->r, KILN_EMIT_LLVM, "k");
 
     request.module = module;

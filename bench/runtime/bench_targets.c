@@ -91,7 +91,7 @@ static uint64_t link_pieces(struct targets *t)
 
     for (size_t i = 0; i < PIECES; i++)
         imports[i] = (kiln__codegen_import){
-            declared[i], symbols[i], t->pieces[i].data, t->pieces[i].size};
+            declared[i], symbols[i], t->pieces[i].data, t->pieces[i].size, 0};
     request.module = t->module;
     request.module_size = strlen(t->module);
     request.argument_types = types;

@@ -209,8 +209,8 @@ typedef struct kiln__codegen_request {
         maker frees it. It is not sent to a worker process. */
     struct kiln__tool_process *begun;
     /** How barriers of a foreign module are compiled for a processor:
-        KILN__GROUP_FORM_... Tests compare the forms; nobody else sets it, and it
-        is not sent to a worker process. */
+        KILN__GROUP_FORM_... Tests compare the forms; nobody else sets it, and
+       it is not sent to a worker process. */
     int32_t group_form;
     /** Optional. Returns whether nobody waits for the result any more. libkiln
         itself calls it, when code is generated in another process. */

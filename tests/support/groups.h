@@ -9,8 +9,7 @@
 #define GROUPS_HEAD \
     QUERIES "declare void @kiln_barrier(ptr, i32, i32) convergent\n" \
             "declare void @kiln_raise(ptr, i32, ptr, i32, ptr, i64, i64)\n"
-#define GROUPS_BARRIER \
-    "  call void @kiln_barrier(ptr %item, i32 2, i32 3)\n"
+#define GROUPS_BARRIER "  call void @kiln_barrier(ptr %item, i32 2, i32 3)\n"
 
 typedef struct group_shape {
     uint64_t grid[3];

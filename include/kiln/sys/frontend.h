@@ -225,6 +225,8 @@ typedef struct kiln_frontend_ops {
  *       records an exception; `method` and `message` are constant,
  *       NUL-terminated strings. Then return 1, up through every caller: it is
  *       not noreturn.
+ *   void @kiln_barrier(ptr %item, i32 scope, i32 memory)
+ *       waits for the items of the group; see docs/llvm-ir.md
  * It may also call LLVM's intrinsics. The six functions that return a number
  * may be declared memory(none). Nothing else may be left undefined, except
  * functions of the C mathematics library and built-in functions of OpenCL C
@@ -247,9 +249,10 @@ typedef struct kiln_frontend_ops {
  * initialiser may hold pointers to functions and constants of the module,
  * except on spirv; numbers computed from addresses, and addresses of labels,
  * only on host and rocm. Refused are variables that can be written (a kernel
- * keeps state in its arguments or in sites), in the memory of a group (space
- * 3), thread-local, external, externally_initialized, appending, with a
- * section; llvm.global_ctors, llvm.global_dtors, ifuncs, assembly, ptrauth.
+ * keeps state in its arguments or in sites), thread-local, external,
+ * externally_initialized, appending, with a section; llvm.global_ctors,
+ * llvm.global_dtors, ifuncs, assembly, ptrauth. On the host, variables in space
+ * 3 are those of a group: they can be written and have the initialiser undef.
  *
  * Functions have C's calling convention, fastcc, coldcc or spir_func. A call
  * must use the function's own convention and type. Refused: assembly; exception

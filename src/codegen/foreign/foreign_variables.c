@@ -182,11 +182,7 @@ static const char *refused_definition(const kiln__codegen_job *job,
 static const char *refused_of_group(const kiln__codegen_job *job,
                                     LLVMValueRef variable)
 {
-    LLVMValueRef initial = LLVMGetInitializer(variable);
-
-    if (initial == NULL)
-        return "a variable of a group has its size in the module";
-    if (!LLVMIsUndef(initial))
+    if (!LLVMIsUndef(LLVMGetInitializer(variable)))
         return "a variable of a group has no initialiser but undef";
     if (LLVMGetAlignment(variable) > GROUP_ALIGNMENT_MAX)
         return "a variable of a group is aligned to at most 64 bytes";
@@ -200,10 +196,6 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
 
     if (kiln__foreign_is_site(job, variable))
         return KILN_OK; /* foreign_sites.c checks it */
-    if (kiln__groups_is_variable(job, variable)) {
-        why = refused_of_group(job, variable);
-        return why == NULL ? KILN_OK : refuse_variable(job, variable, why);
-    }
     if (LLVMIsDeclaration(variable))
         return is_target_constant(job, variable)
                    ? KILN_OK
@@ -211,6 +203,10 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                          job, variable,
                          "it is not defined; host objects are named as "
                          "sites");
+    if (kiln__groups_is_variable(job, variable)) {
+        why = refused_of_group(job, variable);
+        return why == NULL ? KILN_OK : refuse_variable(job, variable, why);
+    }
     if (!LLVMIsThreadLocal(variable) &&
         !LLVMIsExternallyInitialized(variable) && is_only_read(variable, 0))
         LLVMSetGlobalConstant(variable, 1);

@@ -106,9 +106,9 @@ static kiln_status cut(kiln__codegen_job *job, LLVMValueRef *entry,
     const char *why;
 
     kiln__groups_normalise(*entry);
-    why = kiln__groups_cut(
-        job, entry, barrier,
-        job->request->group_form == KILN__GROUP_FORM_GENERAL);
+    why =
+        kiln__groups_cut(job, entry, barrier,
+                         job->request->group_form == KILN__GROUP_FORM_GENERAL);
     if (why != NULL)
         return refuse(job, *entry, why);
     job->for_group = 1;

@@ -1,4 +1,5 @@
-/* groups.h - barriers in modules of other frontends, run by loops over items. */
+/* groups.h - barriers in modules of other frontends, run by loops over items.
+ */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_CODEGEN_GROUPS_GROUPS_H
 #define KILN_CODEGEN_GROUPS_GROUPS_H

@@ -14,9 +14,9 @@
  * when it has been executed.
  *
  * A scalar has two variables. Items of one region all read what was there
- * before the region, so what they compute goes to a second variable first. Often
- * it does not depend on the item at all, a loop's counter for example; then it
- * is computed in front of the loop.
+ * before the region, so what they compute goes to a second variable first.
+ * Often it does not depend on the item at all, a loop's counter for example;
+ * then it is computed in front of the loop.
  */
 
 #define OUTSIDE_MAX 16 /* levels of an expression */
@@ -79,8 +79,8 @@ void kiln__groups_bring_scalars(groups_emitter &e)
 {
     for (llvm::Instruction *value : e.region->live)
         if (storage_of(e, value) == groups_storage::scalar)
-            e.brought[value] = e.builder->CreateLoad(value->getType(),
-                                                     scalar_of(e, value));
+            e.brought[value] =
+                e.builder->CreateLoad(value->getType(), scalar_of(e, value));
 }
 
 static llvm::Value *address_of(groups_emitter &e, llvm::AllocaInst *variable)

@@ -38,8 +38,8 @@ static void leave_at_split(groups_emitter &e, llvm::BasicBlock *copy)
     if (decides) {
         llvm::Value *by = kiln__groups_decided_by(jump);
 
-        e.decision = e.builder->CreateStore(
-            by, kiln__groups_variable(e, by->getType()));
+        e.decision =
+            e.builder->CreateStore(by, kiln__groups_variable(e, by->getType()));
     } else if (says_next(e)) {
         kiln__groups_wait(e, e.plan->region_of.lookup(jump->getSuccessor(0)));
     }
@@ -98,8 +98,7 @@ static void drop_variables(llvm::BasicBlock *copy)
 
 static void copy_block(groups_emitter &e, llvm::BasicBlock *block)
 {
-    llvm::BasicBlock *copy =
-        llvm::CloneBasicBlock(block, *e.map, "", e.out);
+    llvm::BasicBlock *copy = llvm::CloneBasicBlock(block, *e.map, "", e.out);
 
     (*e.map)[block] = copy;
     drop_variables(copy);

@@ -36,8 +36,8 @@ llvm::Value *kiln__groups_slot(groups_emitter &e, uint64_t offset,
 {
     llvm::Value *before = e.builder->CreateMul(
         e.count, e.builder->getInt64(offset), "", true, true);
-    llvm::Value *at = e.builder->CreateMul(e.item, e.builder->getInt64(size),
-                                           "", true, true);
+    llvm::Value *at =
+        e.builder->CreateMul(e.item, e.builder->getInt64(size), "", true, true);
 
     return e.builder->CreateInBoundsGEP(
         e.builder->getInt8Ty(), e.slots,
@@ -52,8 +52,8 @@ static llvm::Value *waiting_of(groups_emitter &e)
 
 void kiln__groups_wait(groups_emitter &e, unsigned number)
 {
-    e.builder->CreateStore(
-        e.builder->getInt16(static_cast<uint16_t>(number)), waiting_of(e));
+    e.builder->CreateStore(e.builder->getInt16(static_cast<uint16_t>(number)),
+                           waiting_of(e));
 }
 
 static llvm::Value *find_first(groups_emitter &e)
@@ -160,8 +160,8 @@ static void begin(groups_emitter &e)
         e.builder->getInt8Ty(), bytes,
         e.builder->getInt64(e.job->static_local_bytes));
     e.count = llvm::unwrap(groups_hooks(e)->count(e.job, e.c_builder, item));
-    e.count = e.builder->CreateAdd(e.count, e.builder->getInt64(63), "", true,
-                                   true);
+    e.count =
+        e.builder->CreateAdd(e.count, e.builder->getInt64(63), "", true, true);
     e.count = e.builder->CreateAnd(e.count, ~UINT64_C(63));
     if (e.keeps_waiting) {
         e.waiting = e.builder->CreateInBoundsGEP(
@@ -170,8 +170,8 @@ static void begin(groups_emitter &e)
                                  "", true, true));
         begin_waiting(e);
     }
-    e.builder->CreateBr(e.starts[e.plan->region_of.lookup(
-        &e.plan->function->getEntryBlock())]);
+    e.builder->CreateBr(
+        e.starts[e.plan->region_of.lookup(&e.plan->function->getEntryBlock())]);
 }
 
 /* ---- what follows a region ---- */
@@ -214,9 +214,8 @@ static void decide(groups_emitter &e, const llvm::BasicBlock *split)
 static void go_on(groups_emitter &e)
 {
     const groups_region &region = *e.region;
-    const bool is_direct =
-        region.is_together && region.splits.size() == 1 &&
-        e.plan->regions[region.next[0]].is_together;
+    const bool is_direct = region.is_together && region.splits.size() == 1 &&
+                           e.plan->regions[region.next[0]].is_together;
 
     if (region.is_together && region.splits.empty()) {
         e.builder->CreateBr(e.done);
@@ -249,12 +248,11 @@ static void take_turn(groups_emitter &e)
         return;
     }
     waits = e.builder->CreateLoad(e.builder->getInt16Ty(), waiting_of(e));
-    is_its_turn = region.is_together
-                      ? e.builder->CreateICmpNE(
-                            waits, e.builder->getInt16(GROUPS_ENDED))
-                      : e.builder->CreateICmpEQ(
-                            waits, e.builder->getInt16(
-                                       static_cast<uint16_t>(e.number)));
+    is_its_turn =
+        region.is_together
+            ? e.builder->CreateICmpNE(waits, e.builder->getInt16(GROUPS_ENDED))
+            : e.builder->CreateICmpEQ(
+                  waits, e.builder->getInt16(static_cast<uint16_t>(e.number)));
     e.builder->CreateCondBr(is_its_turn, e.item_start, e.item_end);
 }
 
@@ -301,8 +299,8 @@ static llvm::Function *make_function(const groups_plan &plan)
                                from->getAddressSpace(), "", from->getParent());
 
     out->copyAttributesFrom(from);
-    out->removeParamAttrs(0, llvm::AttributeMask(
-                                 from->getAttributes().getParamAttrs(0)));
+    out->removeParamAttrs(
+        0, llvm::AttributeMask(from->getAttributes().getParamAttrs(0)));
     for (const llvm::Attribute::AttrKind kind :
          {llvm::Attribute::Memory, llvm::Attribute::Convergent,
           llvm::Attribute::NoSync, llvm::Attribute::WillReturn,

@@ -21,11 +21,11 @@ struct groups_emitter {
     llvm::IRBuilder<> *builder = nullptr; /* the same one */
     llvm::Function *out = nullptr;
     llvm::Instruction *variables = nullptr; /* new ones are made before it */
-    llvm::Value *slots = nullptr;           /* address of the arrays over items */
-    llvm::Value *count = nullptr;           /* of the elements of each */
-    llvm::Value *waiting = nullptr;         /* array: region that items wait for */
-    llvm::Function *first = nullptr;        /* finds the least in it; null: unused */
-    bool keeps_waiting = false;           /* the array is used */
+    llvm::Value *slots = nullptr;    /* address of the arrays over items */
+    llvm::Value *count = nullptr;    /* of the elements of each */
+    llvm::Value *waiting = nullptr;  /* array: region that items wait for */
+    llvm::Function *first = nullptr; /* finds the least in it; null: unused */
+    bool keeps_waiting = false;      /* the array is used */
     llvm::BasicBlock *dispatch = nullptr;
     llvm::BasicBlock *done = nullptr;
     llvm::BasicBlock *failed = nullptr;
@@ -42,7 +42,8 @@ struct groups_emitter {
     llvm::BasicBlock *item_end = nullptr;
     llvm::ValueToValueMapTy *map = nullptr;
     llvm::DenseMap<const llvm::Value *, llvm::Value *> brought;
-    llvm::StoreInst *decision = nullptr; /* of what the branch at the split depends on */
+    llvm::StoreInst *decision =
+        nullptr; /* of what the branch at the split depends on */
     /* scalars that the region computes, and the variables for its items */
     llvm::SmallVector<std::pair<llvm::Instruction *, llvm::AllocaInst *>, 8>
         computed;

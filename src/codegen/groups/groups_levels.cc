@@ -180,8 +180,8 @@ static void find_meets(groups_graph &g)
 
             for (unsigned to : after[at])
                 if (g.meets[to] != NONE)
-                    meet = meet == NONE ? to
-                                        : intersect(g.meets, place, meet, to);
+                    meet =
+                        meet == NONE ? to : intersect(g.meets, place, meet, to);
             changed |= g.meets[at] != meet;
             g.meets[at] = meet;
         }
@@ -314,6 +314,5 @@ void kiln__groups_find_levels(groups_plan &plan)
             plan.group_level.insert(g.blocks[at]);
     add_joins(plan, g);
     for (llvm::BasicBlock *block : plan.barriers)
-        kiln__groups_split_edges(plan, block,
-                                 plan.group_level.contains(block));
+        kiln__groups_split_edges(plan, block, plan.group_level.contains(block));
 }

@@ -56,8 +56,7 @@ void kiln__groups_split_edges(groups_plan &plan, llvm::BasicBlock *block,
 void kiln__groups_join(groups_plan &plan, llvm::BasicBlock *to,
                        llvm::ArrayRef<llvm::BasicBlock *> from)
 {
-    llvm::BasicBlock *block =
-        llvm::SplitBlockPredecessors(to, from, ".meet");
+    llvm::BasicBlock *block = llvm::SplitBlockPredecessors(to, from, ".meet");
 
     kiln__groups_split_edges(plan, block, true);
 }

@@ -28,9 +28,9 @@
 bool kiln__groups_is_query(const llvm::Value *value)
 {
     static const char *const names[] = {
-        "kiln_global_id",   "kiln_local_id",       "kiln_group_id",
-        "kiln_global_size", "kiln_local_size",     "kiln_group_count",
-        "kiln_lane_id",     "kiln_sub_group_id",   "kiln_sub_group_size",
+        "kiln_global_id",       "kiln_local_id",     "kiln_group_id",
+        "kiln_global_size",     "kiln_local_size",   "kiln_group_count",
+        "kiln_lane_id",         "kiln_sub_group_id", "kiln_sub_group_size",
         "kiln_sub_group_count", KILN__GROUPS_MEMORY};
     const auto *call = llvm::dyn_cast<llvm::CallBase>(value);
     const llvm::Function *callee =
@@ -267,8 +267,7 @@ static void place(groups_plan &plan)
         }
     for (auto &[variable, of] : plan.arrays)
         of.offset =
-            reserve(plan,
-                    variable->getAllocationSize(layout)->getFixedValue(),
+            reserve(plan, variable->getAllocationSize(layout)->getFixedValue(),
                     variable->getAlign().value());
 }
 

@@ -100,6 +100,6 @@ void kiln__groups_find_uniform(groups_plan &plan)
     analyses.registerPass([] { return llvm::DominatorTreeAnalysis(); });
     analyses.registerPass([] { return llvm::CycleAnalysis(); });
     analyses.registerPass([] { return llvm::UniformityInfoAnalysis(); });
-    take_results(plan, analyses.getResult<llvm::UniformityInfoAnalysis>(
-                           *plan.function));
+    take_results(
+        plan, analyses.getResult<llvm::UniformityInfoAnalysis>(*plan.function));
 }

@@ -129,7 +129,7 @@ int worker_replay_source(const char *codegen_library, const void *bytes,
                          size_t size)
 {
     source_replay r = {codegen_library, bytes, size, 1};
-    pthread_t thread;
+    kiln__thread thread;
 
     if (kiln__thread_start(&thread, KILN__STACK_TO_COMPILE, run, &r) != KILN_OK)
         (void)fprintf(stderr, "no thread can be started\n");
