@@ -295,6 +295,103 @@ static void wide_atomics_are_refused(void **state)
         "it has an atomic operation on more than 64 bits");
 }
 
+/* ---- memory of a group ---- */
+
+#define SHARED(size, initial) \
+    "@tile = internal addrspace(3) global [" size " x i32] " initial \
+    ", align 16\n"
+
+/* Each item takes what its neighbour has left. */
+static const char exchange[] = ID
+    "declare i64 @kiln_local_id(i32)\n"
+    "declare void @kiln_barrier(i32, i32) convergent\n" SHARED("64", "poison")
+        ENTRY "  %l = call i64 @kiln_local_id(i32 0)\n"
+              "  %v = load i32, ptr %p\n"
+              "  %s = getelementptr i32, ptr addrspace(3) @tile, i64 %l\n"
+              "  store i32 %v, ptr addrspace(3) %s\n"
+              "  call void @kiln_barrier(i32 2, i32 1)\n"
+              "  %x = xor i64 %l, 1\n"
+              "  %g = addrspacecast ptr addrspace(3) @tile to ptr\n"
+              "  %t = getelementptr i32, ptr %g, i64 %x\n"
+              "  %w = load i32, ptr %t\n"
+              "  store i32 %w, ptr %p\n" END;
+
+static void variables_of_a_group_are_in_its_memory(void **state)
+{
+    (void)state;
+    neutral_form(CUDA, KILN_EMIT_ASM, exchange, "ld.shared", "ld.b32");
+    neutral_form(CUDA, KILN_EMIT_ASM, exchange, "[256]", NULL);
+    neutral_form(ROCM, KILN_EMIT_ASM, exchange, "ds_read_b32", "flat_load");
+    neutral_form(ROCM, KILN_EMIT_ASM, exchange,
+                 ".amdhsa_group_segment_fixed_size 256", NULL);
+    neutral_text(SPIRV, exchange, "load i32, ptr addrspace(3)",
+                 "ptr addrspace(4)");
+}
+
+static void groups_have_so_much_memory(void **state)
+{
+    static const char words[] = "local arrays take 400000 bytes; a group of ";
+    static const char module[] = ID SHARED("100000", "undef") ENTRY
+        "  %s = getelementptr i32, ptr addrspace(3) @tile, i64 %i\n"
+        "  store i32 1, ptr addrspace(3) %s\n"
+        "  %v = load volatile i32, ptr addrspace(3) %s\n"
+        "  store i32 %v, ptr %p\n" END;
+
+    (void)state;
+    for (int i = 1; i < 3; i++) {
+        outcome o;
+
+        neutral_build(&o, &foreign_targets[i], module, foreign_targets[i].form,
+                      2);
+        assert_int_equal(o.status, KILN_EUNSUPPORTED);
+        assert_contains(o.message, words);
+    }
+}
+
+static void memory_of_a_group_begins_undefined(void **state)
+{
+    static const char words[] =
+        "variable 'tile' of the module: it is in the memory of a group, which "
+        "has no value at first; give it poison, and let the items write it";
+    static const char *const modules[] = {
+        SHARED("64", "zeroinitializer") ID ENTRY
+        "  %s = getelementptr i32, ptr addrspace(3) @tile, i64 %i\n"
+        "  store i32 1, ptr addrspace(3) %s\n" END,
+        "@tile = internal addrspace(3) global i32 7\n" ID ENTRY
+        "  store i32 1, ptr addrspace(3) @tile\n" END,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
+        for (int t = 0; t < 4; t++) {
+            outcome o;
+
+            neutral_build(&o, &foreign_targets[t], modules[i],
+                          foreign_targets[t].form, 2);
+            assert_int_equal(o.status, KILN_ECODEGEN);
+            assert_contains(o.message, words);
+        }
+}
+
+static void variables_that_are_written_are_refused(void **state)
+{
+    static const char *const heads[] = {"@count = internal global i32 0\n",
+                                        "@count = global i32 0\n"};
+    static char module[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        snprintf(module, sizeof module, "%s%s", heads[i],
+                 ID ENTRY "  %a = atomicrmw add ptr @count, i32 1 monotonic\n"
+                          "  store i32 %a, ptr %p\n" END);
+        neutral_refused_on(
+            ALL, module,
+            "variable 'count' of the module: it can be written, and a kernel "
+            "is shared by queues and processes; what it keeps stands in arrays "
+            "that are arguments, or in host objects that are named as sites");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +407,10 @@ int main(void)
         cmocka_unit_test(other_scopes_are_refused),
         cmocka_unit_test(every_update_of_integers_and_floats_is_on_all_targets),
         cmocka_unit_test(wide_atomics_are_refused),
+        cmocka_unit_test(variables_of_a_group_are_in_its_memory),
+        cmocka_unit_test(groups_have_so_much_memory),
+        cmocka_unit_test(memory_of_a_group_begins_undefined),
+        cmocka_unit_test(variables_that_are_written_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

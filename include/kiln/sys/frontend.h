@@ -248,11 +248,12 @@ typedef struct kiln_frontend_ops {
  * spaces 0, 1 or 4 (on spirv also 2), aligned to at most 4096 bytes. An
  * initialiser may hold pointers to functions and constants of the module,
  * except on spirv; numbers computed from addresses, and addresses of labels,
- * only on host and rocm. Refused are variables that can be written (a kernel
- * keeps state in its arguments or in sites), thread-local, external,
+ * only on host and rocm. A variable in space 3 is in the memory of a group: it
+ * can be written, and its initialiser is poison or undef. Refused are other
+ * variables that can be written (a kernel keeps state in its arguments or in
+ * sites), and variables that are thread-local, external,
  * externally_initialized, appending, with a section; llvm.global_ctors,
- * llvm.global_dtors, ifuncs, assembly, ptrauth. On the host, variables in space
- * 3 are those of a group: they can be written and have the initialiser undef.
+ * llvm.global_dtors, ifuncs, assembly, ptrauth.
  *
  * Functions have C's calling convention, fastcc, coldcc or spir_func. A call
  * must use the function's own convention and type. Refused: assembly; exception

@@ -8,10 +8,11 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * Only constants are allowed. A variable that can be written would be shared by
- * all launches, queues and processes that use the image, and on the host by all
- * groups that run. What a kernel keeps is in its arguments, or in host objects
- * that it refers to as sites.
+ * Constants are allowed, and variables in the memory of a group, which begin
+ * undefined for each group. Any other variable that can be written would be
+ * shared by all launches, queues and processes that use the image, and on the
+ * host by all groups that run. What a kernel keeps is in its arguments, or in
+ * host objects that it refers to as sites.
  */
 
 /* A loader aligns an image to a page, and code may rely on alignments that it
@@ -144,11 +145,9 @@ static const char *refused_memory(const kiln__codegen_job *job,
 
     if (LLVMIsThreadLocal(variable))
         return "it is thread-local";
-    if (space == KILN__SHARED_SPACE)
-        return "it is in the memory of a group, of which modules cannot have "
-               "variables";
     if (!LLVMIsGlobalConstant(variable))
-        return "it can be written; what a kernel keeps stands in its arguments "
+        return "it can be written, and a kernel is shared by queues and "
+               "processes; what it keeps stands in arrays that are arguments, "
                "or in host objects that are named as sites";
     if (space >= 32 ||
         (job->backend->foreign->constant_spaces & KILN__SPACE_BIT(space)) == 0)
@@ -178,14 +177,21 @@ static const char *refused_definition(const kiln__codegen_job *job,
     return refused_initialiser(job, LLVMGetInitializer(variable), 0);
 }
 
-/* A variable of a group has no content at first. */
+/* Nobody fills the memory of a group before the items run. */
 static const char *refused_of_group(const kiln__codegen_job *job,
                                     LLVMValueRef variable)
 {
+    if (LLVMIsThreadLocal(variable))
+        return "it is thread-local";
     if (!LLVMIsUndef(LLVMGetInitializer(variable)))
-        return "a variable of a group has no initialiser but undef";
-    if (LLVMGetAlignment(variable) > GROUP_ALIGNMENT_MAX)
+        return "it is in the memory of a group, which has no value at first; "
+               "give it poison, and let the items write it and wait at a "
+               "barrier";
+    if (kiln__groups_is_variable(job, variable) &&
+        LLVMGetAlignment(variable) > GROUP_ALIGNMENT_MAX)
         return "a variable of a group is aligned to at most 64 bytes";
+    if (LLVMGetAlignment(variable) > ALIGNMENT_MAX)
+        return "it is aligned to more than 4096 bytes";
     return kiln__foreign_refused_type(job, LLVMGlobalGetValueType(variable));
 }
 
@@ -203,7 +209,8 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                          job, variable,
                          "it is not defined; host objects are named as "
                          "sites");
-    if (kiln__groups_is_variable(job, variable)) {
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(variable)) ==
+        KILN__SHARED_SPACE) {
         why = refused_of_group(job, variable);
         return why == NULL ? KILN_OK : refuse_variable(job, variable, why);
     }

@@ -200,11 +200,14 @@ static kiln_status describe_kernel(kiln__codegen_job *job, LLVMValueRef kernel)
 
 /* ---- the payload ---- */
 
+/* Memory that a group may declare. */
+#define LOCAL_MAX (48u << 10)
+
 /* PTX declares a group's static memory to its assembler, and a cubin says what
    it takes. Modules that Kiln lowers have only atomics that LLVM gets right. */
 static kiln_status adapt(kiln__codegen_job *job)
 {
-    kiln__device_count_local(job);
+    KILN_TRY(kiln__device_check_local(job, LOCAL_MAX));
     return job->request->module != NULL ? kiln__cuda_order_atomics(job)
                                         : KILN_OK;
 }

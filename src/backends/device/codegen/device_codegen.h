@@ -96,6 +96,8 @@ uint32_t kiln__device_size_most(const kiln__codegen_job *job,
 /* Sets static_local_bytes to what all variables of the module take in the
    memory of a group, also those of foreign modules. */
 void kiln__device_count_local(kiln__codegen_job *job);
+/* The same, and refuses more than `most`. */
+kiln_status kiln__device_check_local(kiln__codegen_job *job, uint32_t most);
 /* Refuse a required group that is too large, and arguments of more than `most`
    bytes. `taker` names whose limit it is, for the message. */
 kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker);

@@ -90,6 +90,17 @@ void kiln__device_count_local(kiln__codegen_job *job)
     job->static_local_bytes = end < UINT32_MAX ? (uint32_t)end : UINT32_MAX;
 }
 
+kiln_status kiln__device_check_local(kiln__codegen_job *job, uint32_t most)
+{
+    kiln__device_count_local(job);
+    if (job->static_local_bytes <= most)
+        return KILN_OK;
+    return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                          "local arrays take %u bytes; a group of %s has %u",
+                          job->static_local_bytes, job->settings->processor,
+                          most);
+}
+
 /* ---- arguments ---- */
 
 static const char *list_arguments(kiln__codegen_job *job)

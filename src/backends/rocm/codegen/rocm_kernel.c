@@ -10,24 +10,11 @@
 
 #define ARGUMENTS_MAX 4096u
 
-static kiln_status check_local(kiln__codegen_job *job)
-{
-    const uint32_t most = kiln__rocm_local_limit(job);
-
-    kiln__device_count_local(job);
-    if (job->static_local_bytes <= most)
-        return KILN_OK;
-    return kiln__job_fail(job, KILN_EUNSUPPORTED,
-                          "local arrays take %u bytes; a group of %s has %u",
-                          job->static_local_bytes, job->settings->processor,
-                          most);
-}
-
 static kiln_status check(kiln__codegen_job *job)
 {
     KILN_TRY(kiln__rocm_check_target(job));
     KILN_TRY(kiln__device_check_group(job, "ROCm"));
-    KILN_TRY(check_local(job));
+    KILN_TRY(kiln__device_check_local(job, kiln__rocm_local_limit(job)));
     return kiln__device_check_arguments(job, ARGUMENTS_MAX, "a kernel of ROCm");
 }
 
