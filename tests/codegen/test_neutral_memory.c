@@ -187,6 +187,133 @@ static void pointers_to_functions_need_a_target_that_has_them(void **state)
                        "the target has no pointers to functions");
 }
 
+/* ---- layout ---- */
+
+#define X86 \
+    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-" \
+    "i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n"
+
+static void a_layout_may_be_that_of_another_target(void **state)
+{
+    static const char module[] = X86 ID
+        "@pairs = internal constant [2 x {i8, double, <4 x float>, ptr}]"
+        " zeroinitializer\n" ENTRY "  %own = alloca {i64, i16, ptr}, align 8\n"
+        "  %m = and i64 %i, 1\n"
+        "  %e = getelementptr {i8, double, <4 x float>, ptr}, ptr @pairs,"
+        " i64 %m, i32 1\n"
+        "  %v = load double, ptr %e\n"
+        "  %f = fptosi double %v to i64\n"
+        "  store volatile i64 %f, ptr %own\n"
+        "  %w = load volatile i64, ptr %own\n"
+        "  %t = trunc i64 %w to i32\n"
+        "  store i32 %t, ptr %p\n" END;
+
+    (void)state;
+    neutral_accepted(module);
+}
+
+static void what_is_laid_out_otherwise_is_refused(void **state)
+{
+    (void)state;
+    neutral_refused_on(
+        ROCM | SPIRV,
+        X86 ID ENTRY
+        "  %e = getelementptr {i64, i128, i32}, ptr %p, i64 0, i32 2\n"
+        "  store i32 5, ptr %e\n" END,
+        "function 'k' of the module has the type { i64, i128, i32 } in memory, "
+        "of which the module's data layout and the target's differ");
+    neutral_refused_on(
+        ROCM,
+        X86 ID ENTRY
+        "  %own = alloca {ptr addrspace(5), i32}, align 8\n"
+        "  %e = getelementptr {ptr addrspace(5), i32}, ptr %own, i64 0,"
+        " i32 1\n"
+        "  store volatile i32 5, ptr %e\n"
+        "  %v = load volatile i32, ptr %e\n"
+        "  store i32 %v, ptr %p\n" END,
+        "in memory, of which the module's data layout and the target's differ");
+}
+
+static void texts_without_a_layout_have_natural_alignments(void **state)
+{
+    static const char module[] = ID ENTRY "  %v = load i64, ptr %p\n"
+                                          "  %w = add i64 %v, 1\n"
+                                          "  store i64 %w, ptr %p\n" END;
+
+    (void)state;
+    neutral_form(CUDA, KILN_EMIT_ASM, module, "ld.global.b64", "ld.global.b32");
+}
+
+static void long_floats_are_refused(void **state)
+{
+    (void)state;
+    neutral_refused_on(ALL,
+                       ID ENTRY "  %v = load i32, ptr %p\n"
+                                "  %f = sitofp i32 %v to x86_fp80\n"
+                                "  %g = fmul x86_fp80 %f, %f\n"
+                                "  %w = fptosi x86_fp80 %g to i32\n"
+                                "  store i32 %w, ptr %p\n" END,
+                       "function 'k' of the module: it has floats of more than "
+                       "64 bits");
+    neutral_refused_on(ALL,
+                       ID ENTRY "  %v = load i32, ptr %p\n"
+                                "  %f = sitofp i32 %v to fp128\n"
+                                "  %w = fptosi fp128 %f to i32\n"
+                                "  store i32 %w, ptr %p\n" END,
+                       "it has floats of more than 64 bits");
+}
+
+/* ---- aggregates ---- */
+
+/* A callee changes its copy, in a loop, and returns a struct in memory. */
+static const char by_value[] =
+    ID "define internal void @sum(ptr sret({i32, i32}) align 4 %out,\n"
+       "    ptr byval({i32, i32}) align 4 %pair) INLINE {\n"
+       "  %q = getelementptr i32, ptr %pair, i64 1\n"
+       "  %a = load i32, ptr %pair\n"
+       "  %b = load i32, ptr %q\n"
+       "  store i32 1000, ptr %pair\n"
+       "  %s = add i32 %a, %b\n"
+       "  store i32 %s, ptr %out\n"
+       "  %r = getelementptr i32, ptr %out, i64 1\n"
+       "  store i32 %b, ptr %r\n"
+       "  ret void\n"
+       "}\n" ENTRY "  %own = alloca {i32, i32}, align 4\n"
+       "  %out = alloca {i32, i32}, align 4\n"
+       "  %o = getelementptr i32, ptr %own, i64 1\n"
+       "  store i32 5, ptr %own\n"
+       "  store i32 7, ptr %o\n"
+       "  br label %loop\n"
+       "loop:\n"
+       "  %j = phi i32 [0, %0], [%next, %loop]\n"
+       "  tail call void @sum(ptr sret({i32, i32}) align 4 %out,\n"
+       "    ptr byval({i32, i32}) align 4 %own)\n"
+       "  %next = add i32 %j, 1\n"
+       "  %last = icmp eq i32 %next, 3\n"
+       "  br i1 %last, label %done, label %loop\n"
+       "done:\n"
+       "  %t = load i32, ptr %out\n"
+       "  store i32 %t, ptr %p\n" END;
+
+static void calls_copy_what_they_pass_by_value(void **state)
+{
+    static const char *const words[] = {"noinline", "alwaysinline", ""};
+    static char module[4096];
+    const char *at = strstr(by_value, "INLINE");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        int32_t y[2];
+        launch l;
+
+        snprintf(module, sizeof module, "%.*s%s%s", (int)(at - by_value),
+                 by_value, words[i], at + 6);
+        neutral_accepted(module);
+        assert_int_equal(neutral_run(y, module, 2, 2, &l), 0);
+        assert_int_equal(y[1], 12);
+    }
+}
+
 /* ---- atomics ---- */
 
 /* Every kind of atomics, with each of the scopes in its turn. */
@@ -403,6 +530,11 @@ int main(void)
         cmocka_unit_test(numbers_of_spaces_may_be_those_of_spir),
         cmocka_unit_test(other_spaces_are_refused),
         cmocka_unit_test(pointers_to_functions_need_a_target_that_has_them),
+        cmocka_unit_test(a_layout_may_be_that_of_another_target),
+        cmocka_unit_test(what_is_laid_out_otherwise_is_refused),
+        cmocka_unit_test(texts_without_a_layout_have_natural_alignments),
+        cmocka_unit_test(long_floats_are_refused),
+        cmocka_unit_test(calls_copy_what_they_pass_by_value),
         cmocka_unit_test(scopes_are_those_of_the_target),
         cmocka_unit_test(other_scopes_are_refused),
         cmocka_unit_test(every_update_of_integers_and_floats_is_on_all_targets),

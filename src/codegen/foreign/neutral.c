@@ -21,11 +21,13 @@ kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
     LLVMValueRef inner;
 
     KILN_TRY(kiln__neutral_check_entry(job, *entry));
+    KILN_TRY(kiln__neutral_check_layout(job));
     KILN_TRY(kiln__neutral_raise(job));
     KILN_TRY(kiln__neutral_map_spaces(job));
     KILN_TRY(kiln__neutral_map_scopes(job));
     kiln__target_describe(job);
     inner = LLVMGetNamedFunction(job->module, job->request->entry);
+    kiln__neutral_copy_aggregates(job, inner);
     KILN_TRY(kiln__neutral_pass_item(job, &inner));
     return kiln__neutral_bind_entry(job, inner, entry);
 }

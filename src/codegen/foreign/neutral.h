@@ -37,6 +37,15 @@ kiln_status kiln__neutral_bind_entry(kiln__codegen_job *job, LLVMValueRef inner,
 /* Gives all of the module the target's address spaces. */
 kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job);
 
+/* ---- neutral_layout.c ---- */
+/* Refuses types in memory that the module's data layout has otherwise than the
+   target's. */
+kiln_status kiln__neutral_check_layout(kiln__codegen_job *job);
+
+/* ---- neutral_aggregates.c ---- */
+/* Makes the copies of aggregates that calls pass by value. */
+void kiln__neutral_copy_aggregates(kiln__codegen_job *job, LLVMValueRef entry);
+
 /* ---- neutral_atomics.c ---- */
 /* Gives all atomics the target's names of their scopes. */
 kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);
