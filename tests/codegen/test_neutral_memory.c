@@ -102,6 +102,18 @@ static void constants_are_read_where_the_target_has_them(void **state)
     neutral_text(SPIRV, module, "addrspace(2) constant [4 x i32]", NULL);
 }
 
+/* Texts for Kiln are found wherever the target has constants. */
+static void texts_for_device_functions_are_constants(void **state)
+{
+    (void)state;
+    neutral_accepted(
+        ID "@text = internal constant [4 x i8] c\"odd\\00\"\n"
+           "declare void @kiln_raise(i32, ptr, i32, ptr, i64, i64)\n" ENTRY
+           "  call void @kiln_raise(i32 1, ptr null, i32 0, ptr @text, i64 %i,"
+           " i64 0)\n"
+           "  store i32 1, ptr %p\n" END);
+}
+
 /* As clang writes it for spir64. */
 static const char spir[] =
     "declare i64 @kiln_global_id(i32)\n"
@@ -527,6 +539,7 @@ int main(void)
         cmocka_unit_test(accesses_of_arrays_are_global),
         cmocka_unit_test(variables_of_an_item_are_where_the_target_has_them),
         cmocka_unit_test(constants_are_read_where_the_target_has_them),
+        cmocka_unit_test(texts_for_device_functions_are_constants),
         cmocka_unit_test(numbers_of_spaces_may_be_those_of_spir),
         cmocka_unit_test(other_spaces_are_refused),
         cmocka_unit_test(pointers_to_functions_need_a_target_that_has_them),
