@@ -467,6 +467,17 @@ static void variables_of_a_group_are_in_its_memory(void **state)
                  "ptr addrspace(4)");
 }
 
+static void items_of_the_host_share_the_variables_of_a_group(void **state)
+{
+    static const int32_t expected[] = {1, 0, 3, 2, 5, 4};
+    int32_t y[] = {0, 1, 2, 3, 4, 5};
+    launch l;
+
+    (void)state;
+    assert_int_equal(neutral_run(y, exchange, 6, 2, &l), 0);
+    assert_memory_equal(y, expected, sizeof y);
+}
+
 static void groups_have_so_much_memory(void **state)
 {
     static const char words[] = "local arrays take 400000 bytes; a group of ";
@@ -553,6 +564,7 @@ int main(void)
         cmocka_unit_test(every_update_of_integers_and_floats_is_on_all_targets),
         cmocka_unit_test(wide_atomics_are_refused),
         cmocka_unit_test(variables_of_a_group_are_in_its_memory),
+        cmocka_unit_test(items_of_the_host_share_the_variables_of_a_group),
         cmocka_unit_test(groups_have_so_much_memory),
         cmocka_unit_test(memory_of_a_group_begins_undefined),
         cmocka_unit_test(variables_that_are_written_are_refused),
