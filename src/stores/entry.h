@@ -45,7 +45,8 @@
     X(RAW, 6, "raw", MACHINE)            /* bytes that were no envelope */ \
     X(TOOLCHAIN, 7, "toolchain", MACHINE) /* a tool that was seen */ \
     X(NATIVE, 8, "native", ASKED)     /* what a driver made of an artifact */ \
-    X(SESSION, 9, "session", MACHINE) /* why an artifact is not kept */
+    X(SESSION, 9, "session", MACHINE) /* why an artifact is not kept */ \
+    X(TRANSLATION, 10, "translation", ANYWHERE) /* of a text of OpenCL C */
 
 #define KILN__ENTRY_KIND_ENUM(name, value, text, reach) \
     KILN__ENTRY_##name = value,

@@ -12,13 +12,14 @@
  * are not listed have no meta, or meta without a version.
  */
 #define KILN__META_MAP(X) \
-    X(INSTANCE, 3) /* tiers/typed/stored_typed.c */ \
-    X(PROGRAM, 1)  /* tiers/typed/stored_program.c */ \
-    X(BINARY, 5)   /* tiers/binary/stored_binary.c */ \
-    X(SOURCE, 2)   /* frontend/program/text_entry.c */ \
-    X(ATTACHED, 1) /* tiers/typed/stored_attachment.c */ \
-    X(NATIVE, 1)   /* tiers/binary/stored_native.c */ \
-    X(SESSION, 1)  /* tiers/session.c */
+    X(INSTANCE, 3)    /* tiers/typed/stored_typed.c */ \
+    X(PROGRAM, 1)     /* tiers/typed/stored_program.c */ \
+    X(BINARY, 5)      /* tiers/binary/stored_binary.c */ \
+    X(SOURCE, 2)      /* frontend/program/text_entry.c */ \
+    X(ATTACHED, 1)    /* tiers/typed/stored_attachment.c */ \
+    X(NATIVE, 1)      /* tiers/binary/stored_native.c */ \
+    X(SESSION, 1)     /* tiers/session.c */ \
+    X(TRANSLATION, 1) /* frontend/opencl/cl_entry.c */
 
 #define KILN__META_ENUM(kind, version) KILN__META_##kind = (version),
 enum { KILN__META_MAP(KILN__META_ENUM) };

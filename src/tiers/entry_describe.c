@@ -313,6 +313,8 @@ static void show_fields(showing *s, int32_t kind)
         show_native(s);
     else if (kind == KILN__ENTRY_SESSION)
         show_session(s);
+    else if (kind == KILN__ENTRY_TRANSLATION)
+        take_text(s, "compiler");
 }
 
 kiln_status kiln__entry_describe(const kiln_alloc *alloc,

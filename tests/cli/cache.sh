@@ -297,7 +297,7 @@ expect 2 cache show
 expect 0 cache ls --kind native
 expect 2 cache ls --kind poem
 says err "--kind wants instance, program, "
-says err ' or session, not "poem"'
+says err ' or translation, not "poem"'
 for kind in instance program source runtime binary native attached raw \
     session toolchain; do
     expect 0 cache ls --kind $kind

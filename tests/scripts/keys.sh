@@ -21,6 +21,10 @@ source version version of core's texts
 source package package
 source history history of the package
 source text digest of the text
+translation frontend->name frontend
+translation kiln__codegen_identity() codegen identity
+translation part part
+translation of digest that the part is found by
 runtime typed typed digest of the function
 runtime kiln__codegen_identity() codegen identity
 closure library digest of the library

@@ -18,11 +18,12 @@ static const struct {
     int32_t kind;
     int goes_anywhere, goes_when_asked_for;
 } kinds[] = {
-    {KILN__ENTRY_INSTANCE, 1, 1}, {KILN__ENTRY_PROGRAM, 1, 1},
-    {KILN__ENTRY_RUNTIME, 1, 1},  {KILN__ENTRY_BINARY, 1, 1},
-    {KILN__ENTRY_SOURCE, 1, 1},   {KILN__ENTRY_ATTACHED, 1, 1},
-    {KILN__ENTRY_RAW, 0, 0},      {KILN__ENTRY_TOOLCHAIN, 0, 0},
-    {KILN__ENTRY_NATIVE, 0, 1},   {KILN__ENTRY_SESSION, 0, 0},
+    {KILN__ENTRY_INSTANCE, 1, 1},    {KILN__ENTRY_PROGRAM, 1, 1},
+    {KILN__ENTRY_RUNTIME, 1, 1},     {KILN__ENTRY_BINARY, 1, 1},
+    {KILN__ENTRY_SOURCE, 1, 1},      {KILN__ENTRY_ATTACHED, 1, 1},
+    {KILN__ENTRY_RAW, 0, 0},         {KILN__ENTRY_TOOLCHAIN, 0, 0},
+    {KILN__ENTRY_NATIVE, 0, 1},      {KILN__ENTRY_SESSION, 0, 0},
+    {KILN__ENTRY_TRANSLATION, 1, 1},
 };
 
 #define COUNT (sizeof kinds / sizeof *kinds)

@@ -222,3 +222,16 @@ kiln_status kiln__key_source(kiln__encoder *out, const kiln_frontend *frontend,
     salt(out, frontend->context);
     return end(out);
 }
+
+kiln_status kiln__key_translation(kiln__encoder *out,
+                                  const kiln_frontend *frontend,
+                                  const char *part, kiln_digest of)
+{
+    begin_key(out, "translation");
+    kiln__encode_text(out, frontend->name);
+    kiln__encode_text(out, kiln__codegen_identity());
+    kiln__encode_text(out, part);
+    kiln__encode_digest(out, of);
+    salt(out, frontend->context);
+    return end(out);
+}

@@ -54,6 +54,11 @@ kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
 kiln_status kiln__key_source(kiln__encoder *out, const kiln_frontend *frontend,
                              const char *version, const char *package,
                              kiln_digest history, kiln_digest text);
+/* The key of a part of what another language's compiler made: `part` says
+   which, and `of` is a digest of what that is found by. */
+kiln_status kiln__key_translation(kiln__encoder *out,
+                                  const kiln_frontend *frontend,
+                                  const char *part, kiln_digest of);
 
 /* ---- context/keys/key_fields.c ---- */
 

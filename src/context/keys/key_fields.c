@@ -94,6 +94,12 @@ static const struct shape {
       FIELD_OF("history"),
       FIELD_OF("text"),
       {END, NULL, 0}}},
+    {"translation",
+     {FIELD_OF("frontend"),
+      FIELD_OF("code generator"),
+      FIELD_OF("part"),
+      FIELD_OF("of"),
+      {END, NULL, 0}}},
 };
 
 typedef struct showing {
