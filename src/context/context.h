@@ -63,6 +63,8 @@ struct kiln_context {
                                        `workers` */
 };
 
+struct kiln__delta_taker;
+
 /* A registered frontend; frontends.c. */
 struct kiln_frontend {
     kiln_context *context;
@@ -79,6 +81,10 @@ struct kiln_frontend {
                                       returned */
     _Atomic uint64_t oldest_world; /* the oldest world in use when a collection
                                       began */
+    /* Gives entries of the frontend's own that came since then; delta.h. NULL:
+       it has none. Set when the frontend is made. */
+    kiln_status (*delta)(void *self, uint64_t since,
+                         const struct kiln__delta_taker *taker);
     uint64_t unnoted; /* a world whose changes could not be noted for want of
                          memory; under the tiers' lock */
     kiln_frontend *next;

@@ -11,6 +11,7 @@
 #include "frontend/infer/infer_method.h"
 #include "frontend/language.h"
 #include "frontend/program/lazy_text.h"
+#include "frontend/program/text_facts.h"
 
 /* IR_VERSION is the version of typed IR's form. INFERENCE_VERSION is that of
    what inference makes of a program. Any change in what the same text is
@@ -324,6 +325,7 @@ kiln_status kiln__language_new(kiln_context *context, kiln_error **error)
         kiln__language_dispose(language);
         return status;
     }
+    language->frontend->delta = kiln__language_delta;
     kiln__language_publish(language);
     return KILN_OK;
 }

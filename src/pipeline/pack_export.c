@@ -4,8 +4,6 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "context/keys/key.h"
-#include "frontend/language.h"
-#include "frontend/program/text_facts.h"
 #include "stores/pack/pack.h"
 #include "stores/stores.h"
 #include "tiers/delta.h"
@@ -85,8 +83,8 @@ static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
                                    options->binaries != KILN_SWITCH_OFF, &taker,
                                    &fault);
     if (status == KILN_OK)
-        status = kiln__language_delta(context, since != NULL ? since->order : 0,
-                                      &taker);
+        status = kiln__frontends_delta(
+            context, since != NULL ? since->order : 0, &taker);
     if (status == KILN_OK) {
         *out = w.writer;
         return KILN_OK;

@@ -11,11 +11,15 @@
 uint64_t kiln__tiers_order(kiln_context *context);
 uint64_t kiln__tiers_next(kiln_context *context);
 
-typedef struct kiln__delta_taker {
+typedef struct kiln__delta_taker kiln__delta_taker;
+struct kiln__delta_taker {
     kiln_status (*take)(void *env, const kiln__entry *entry);
     void *env;
-} kiln__delta_taker;
+};
 
+/* Gives the entries of frontends' own. */
+kiln_status kiln__frontends_delta(const kiln_context *context, uint64_t since,
+                                  const kiln__delta_taker *taker);
 /* Gives every entry that was added since then, as delta.c says. */
 kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
                               int binaries, const kiln__delta_taker *taker,

@@ -11,6 +11,7 @@
 #include "context/context.h"
 #include "context/keys/settings.h"
 #include "context/types/types.h"
+#include "tiers/delta.h"
 #include "tiers/frontends.h"
 #include "tiers/worlds.h"
 
@@ -103,6 +104,21 @@ void kiln__registry_free(kiln_context *context)
 }
 
 /* ---- frontends ---- */
+
+/* The list grows only at its head, so walking it needs no lock. */
+kiln_status kiln__frontends_delta(const kiln_context *context, uint64_t since,
+                                  const kiln__delta_taker *taker)
+{
+    const kiln_frontend *frontend;
+
+    kiln__registry_lock(context);
+    frontend = context->frontends->frontends;
+    kiln__registry_unlock(context);
+    for (; frontend != NULL; frontend = frontend->next)
+        if (frontend->delta != NULL)
+            KILN_TRY(frontend->delta(frontend->self, since, taker));
+    return KILN_OK;
+}
 
 static kiln_status check_ops(kiln_frontend_ops *out,
                              const kiln_frontend_ops *ops, kiln_error **error)

@@ -96,10 +96,10 @@ static kiln_status give(const kiln__language *language,
 }
 
 /* The list grows only at its head, so walking it needs no lock. */
-kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
+kiln_status kiln__language_delta(void *self, uint64_t since,
                                  const kiln__delta_taker *taker)
 {
-    kiln__language *language = kiln__language_of(context);
+    kiln__language *language = self;
     const struct kiln__known_text *known;
 
     kiln__mutex_lock(&language->change);

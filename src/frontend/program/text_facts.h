@@ -7,7 +7,7 @@
 
 /* Passes on what the kernel language knows about texts that were defined
    since. */
-kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
+kiln_status kiln__language_delta(void *self, uint64_t since,
                                  const kiln__delta_taker *taker);
 
 #endif /* KILN_FRONTEND_PROGRAM_TEXT_FACTS_H */
