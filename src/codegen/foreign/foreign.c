@@ -22,8 +22,11 @@
 static kiln_status parse(kiln__codegen_job *job)
 {
     const kiln__codegen_request *request = job->request;
+    const size_t head =
+        kiln__foreign_head(request->module, request->module_size);
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-        request->module, request->module_size, "module");
+        (const char *)request->module + head, request->module_size - head,
+        "module");
     char *layout = LLVMCopyStringRepOfTargetData(job->layout);
     char *message = NULL;
     LLVMModuleRef module =
@@ -34,6 +37,8 @@ static kiln_status parse(kiln__codegen_job *job)
         return kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM IR", message);
     LLVMDisposeModule(job->module);
     job->module = module;
+    if (head > 0 && job->status == KILN_OK)
+        return kiln__foreign_wrap(job, request->module);
     return job->status;
 }
 

@@ -12,6 +12,12 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job);
    everywhere. The inliner notices indirect recursion. */
 int kiln__foreign_calls_itself(LLVMValueRef function);
 
+/* ---- foreign_wrap.c ---- */
+/* Returns the size of the head in front of a module; 0: there is none. */
+size_t kiln__foreign_head(const void *module, size_t size);
+/* Defines the entry as the head describes it. */
+kiln_status kiln__foreign_wrap(kiln__codegen_job *job, const char *head);
+
 /* ---- foreign_trim.c ---- */
 /* Removes what means nothing to a kernel, above all dead code, and makes
    everything internal except `root`. Refuses what would run or be resolved by a

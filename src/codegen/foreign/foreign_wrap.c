@@ -1,0 +1,365 @@
+/* foreign_wrap.c - makes the entry around a kernel that knows nothing of
+   Kiln's arguments. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/foreign/foreign.h"
+#include "kiln/error.h"
+
+/*
+ * A module may have a head, which is text, in front of it:
+ *
+ *     kiln entry 1
+ *     <name of the kernel>
+ *     array <rank> | value | local <alignment>      one line per argument
+ *     <empty line>
+ *
+ * Then the module is neutral, and lacks the entry: that is made here and calls
+ * the kernel. Of an array the kernel takes the pointer and one size. A value is
+ * passed on. A local argument is a number of bytes, of which the kernel takes
+ * where they begin in the group's dynamic memory: they lie one behind the
+ * other. If the launch gives less memory than they need, the entry raises.
+ */
+
+static const char first_line[] = "kiln entry 1\n";
+
+size_t kiln__foreign_head(const void *module, size_t size)
+{
+    const char *text = module;
+    const char *end;
+
+    if (size < sizeof first_line - 1 ||
+        memcmp(text, first_line, sizeof first_line - 1) != 0)
+        return 0;
+    end = memmem(text, size, "\n\n", 2);
+    return end != NULL ? (size_t)(end - text) + 2 : 0;
+}
+
+typedef struct wrapping {
+    kiln__codegen_job *job;
+    const char *name; /* of the kernel, as the source has it */
+    const char *lines;
+    LLVMValueRef kernel;
+    LLVMValueRef entry;
+    LLVMBuilderRef builder;
+    LLVMTypeRef *types; /* of the entry's parameters */
+    unsigned type_count;
+    LLVMValueRef *values; /* of the kernel's parameters */
+    unsigned value_count;
+    unsigned at;        /* the entry's parameter that is passed next */
+    LLVMValueRef total; /* bytes of local arguments so far, or NULL */
+} wrapping;
+
+/* ---- the head ---- */
+
+/* Moves after the word at the beginning of a line, if it is that one. */
+static int is_word(const char **line, const char *word)
+{
+    const size_t size = strlen(word);
+
+    if (strncmp(*line, word, size) != 0)
+        return 0;
+    *line += size;
+    return 1;
+}
+
+static const char *next_line(const char *line)
+{
+    return line + strcspn(line, "\n") + 1;
+}
+
+static uint64_t number_of(const char *line)
+{
+    return strtoull(line, NULL, 10);
+}
+
+static kiln_status malformed(kiln__codegen_job *job)
+{
+    return kiln__job_fail(job, KILN_ECODEGEN,
+                          "the head of the module does not fit its kernel");
+}
+
+/* ---- types ---- */
+
+static int has_type(const wrapping *w, unsigned at, LLVMTypeRef type)
+{
+    return at < LLVMCountParams(w->kernel) &&
+           LLVMTypeOf(LLVMGetParam(w->kernel, at)) == type;
+}
+
+static int is_pointer(const wrapping *w, unsigned at)
+{
+    return at < LLVMCountParams(w->kernel) &&
+           LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(w->kernel, at))) ==
+               LLVMPointerTypeKind;
+}
+
+static int is_alignment(uint64_t number)
+{
+    return number > 0 && number <= 4096 && (number & (number - 1)) == 0;
+}
+
+/* Adds the entry's parameters for one argument. False: the kernel's do not fit
+   the line. */
+static int add_types(wrapping *w, const char *line, unsigned *at)
+{
+    const LLVMTypeRef i64 = kiln__job_i64(w->job);
+
+    if (is_word(&line, "array ")) {
+        const uint64_t rank = number_of(line);
+
+        if (!is_pointer(w, *at) || !has_type(w, *at + 1, i64) || rank < 1 ||
+            rank > KILN_RANK_MAX)
+            return 0;
+        w->types[w->type_count++] = LLVMTypeOf(LLVMGetParam(w->kernel, *at));
+        for (uint64_t i = 0; i < rank; i++)
+            w->types[w->type_count++] = i64;
+        *at += 2;
+        return 1;
+    }
+    if (is_word(&line, "local ") &&
+        (!has_type(w, *at, i64) || !is_alignment(number_of(line))))
+        return 0;
+    if (*at >= LLVMCountParams(w->kernel))
+        return 0;
+    w->types[w->type_count++] = LLVMTypeOf(LLVMGetParam(w->kernel, (*at)++));
+    return 1;
+}
+
+static kiln_status make_types(wrapping *w)
+{
+    kiln__codegen_job *job = w->job;
+    const size_t arguments = job->request->argument_count;
+    size_t count = 0;
+    unsigned at = 0;
+
+    w->types = kiln__arena_allocate_array(
+        &job->arena, arguments * (1 + KILN_RANK_MAX) + 1, sizeof *w->types);
+    w->values = kiln__arena_allocate_array(
+        &job->arena, LLVMCountParams(w->kernel) + 1, sizeof *w->values);
+    if (w->types == NULL || w->values == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    for (const char *line = w->lines; *line != '\n'; line = next_line(line))
+        if (count++ == arguments || !add_types(w, line, &at))
+            return malformed(job);
+    return count == arguments && at == LLVMCountParams(w->kernel)
+               ? KILN_OK
+               : malformed(job);
+}
+
+/* ---- arguments ---- */
+
+static LLVMValueRef add_saturated(const wrapping *w, LLVMValueRef a,
+                                  LLVMValueRef b)
+{
+    static const char name[] = "llvm.uadd.sat";
+    LLVMTypeRef i64 = kiln__job_i64(w->job);
+    const unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
+    LLVMValueRef function =
+        LLVMGetIntrinsicDeclaration(w->job->module, id, &i64, 1);
+    LLVMValueRef values[] = {a, b};
+
+    return LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(function),
+                          function, values, 2, "");
+}
+
+/* Returns where the memory of a local argument begins. */
+static LLVMValueRef place(wrapping *w, LLVMValueRef size, uint64_t alignment)
+{
+    LLVMValueRef begin = w->total;
+
+    if (begin == NULL)
+        begin = kiln__job_number64(w->job, 0);
+    if (alignment > 1) {
+        begin =
+            add_saturated(w, begin, kiln__job_number64(w->job, alignment - 1));
+        begin = LLVMBuildAnd(w->builder, begin,
+                             kiln__job_number64(w->job, -alignment), "");
+    }
+    w->total = add_saturated(w, begin, size);
+    return begin;
+}
+
+static void pass(wrapping *w, const char *line)
+{
+    LLVMValueRef first = LLVMGetParam(w->entry, w->at);
+
+    if (is_word(&line, "array ")) {
+        w->values[w->value_count++] = first;
+        w->values[w->value_count++] = LLVMGetParam(w->entry, w->at + 1);
+        w->at += 1 + (unsigned)number_of(line);
+        return;
+    }
+    if (is_word(&line, "local "))
+        first = place(w, first, number_of(line));
+    w->values[w->value_count++] = first;
+    w->at++;
+}
+
+/* A parameter that is a copy of bytes stays one, with its alignment. */
+static void copy_attribute(const wrapping *w, LLVMValueRef call,
+                           unsigned kernel_at, unsigned entry_at,
+                           const char *name)
+{
+    LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
+        w->kernel, kernel_at + 1,
+        LLVMGetEnumAttributeKindForName(name, strlen(name)));
+
+    if (attribute == NULL)
+        return;
+    LLVMAddCallSiteAttribute(call, kernel_at + 1, attribute);
+    LLVMAddAttributeAtIndex(w->entry, entry_at + 1, attribute);
+}
+
+static void copy_attributes(const wrapping *w, LLVMValueRef call)
+{
+    unsigned kernel_at = 0, entry_at = 0;
+
+    for (const char *line = w->lines; *line != '\n'; line = next_line(line)) {
+        const char *rest = line;
+
+        if (is_word(&rest, "array ")) {
+            kernel_at += 2;
+            entry_at += 1 + (unsigned)number_of(rest);
+            continue;
+        }
+        copy_attribute(w, call, kernel_at, entry_at, "byval");
+        copy_attribute(w, call, kernel_at++, entry_at++, "align");
+    }
+}
+
+/* ---- too little memory ---- */
+
+static LLVMValueRef device_function(const wrapping *w, const char *name,
+                                    LLVMTypeRef result, LLVMTypeRef *types,
+                                    unsigned count)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(w->job->module, name);
+
+    return function != NULL
+               ? function
+               : LLVMAddFunction(w->job->module, name,
+                                 LLVMFunctionType(result, types, count, 0));
+}
+
+static LLVMValueRef call(const wrapping *w, LLVMValueRef function,
+                         LLVMValueRef *values, unsigned count)
+{
+    return LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(function),
+                          function, values, count, "");
+}
+
+static LLVMValueRef build_raise(const wrapping *w, LLVMValueRef needed,
+                                LLVMValueRef given)
+{
+    const LLVMTypeRef pointer = LLVMPointerTypeInContext(w->job->context, 0);
+    const LLVMTypeRef i32 = kiln__job_i32(w->job);
+    const LLVMTypeRef i64 = kiln__job_i64(w->job);
+    LLVMTypeRef types[] = {i32, pointer, i32, pointer, i64, i64};
+    LLVMValueRef function =
+        device_function(w, "kiln_raise", LLVMVoidTypeInContext(w->job->context),
+                        types, sizeof types / sizeof *types);
+    LLVMValueRef values[] = {
+        LLVMConstInt(i32, KILN_EXCEPTION_USER, 0),
+        LLVMBuildGlobalStringPtr(w->builder, w->name, ""),
+        LLVMConstInt(i32, 0, 0),
+        LLVMBuildGlobalStringPtr(
+            w->builder,
+            "local arguments need more group memory than the launch has", ""),
+        needed,
+        given,
+    };
+
+    return call(w, function, values, sizeof values / sizeof *values);
+}
+
+/* Goes on where there is enough memory. */
+static void check_total(const wrapping *w)
+{
+    LLVMValueRef size = device_function(w, "kiln_group_memory_size",
+                                        kiln__job_i64(w->job), NULL, 0);
+    LLVMBasicBlockRef raise, go_on;
+    LLVMValueRef given;
+
+    if (w->total == NULL)
+        return;
+    raise = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "raise");
+    go_on = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "go_on");
+    given = call(w, size, NULL, 0);
+    LLVMBuildCondBr(w->builder,
+                    LLVMBuildICmp(w->builder, LLVMIntUGT, w->total, given, ""),
+                    raise, go_on);
+    LLVMPositionBuilderAtEnd(w->builder, raise);
+    build_raise(w, w->total, given);
+    LLVMBuildUnreachable(w->builder);
+    LLVMPositionBuilderAtEnd(w->builder, go_on);
+}
+
+/* ---- all of it ---- */
+
+static kiln_status find_kernel(wrapping *w, const char *head)
+{
+    kiln__codegen_job *job = w->job;
+    const char *name = head + sizeof first_line - 1;
+    const size_t size = strcspn(name, "\n");
+
+    w->lines = name + size + 1;
+    w->name = kiln__arena_string(&job->arena, name, size);
+    if (w->name == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    w->kernel = LLVMGetNamedFunction(job->module, w->name);
+    if (w->kernel == NULL || LLVMIsDeclaration(w->kernel))
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "the module does not define kernel '%s'",
+                              w->name);
+    return KILN_OK;
+}
+
+/* The entry may have the name that the kernel had. */
+static void adopt_kernel(const wrapping *w)
+{
+    static const char always_inline[] = "alwaysinline", name[] = "kernel";
+    const unsigned kind = LLVMGetEnumAttributeKindForName(
+        always_inline, sizeof always_inline - 1);
+
+    LLVMSetValueName2(w->kernel, name, sizeof name - 1);
+    LLVMSetLinkage(w->kernel, LLVMInternalLinkage);
+    if (LLVMGetFirstUse(w->kernel) == NULL)
+        LLVMAddAttributeAtIndex(
+            w->kernel, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+            LLVMCreateEnumAttribute(w->job->context, kind, 0));
+}
+
+static void build_entry(wrapping *w)
+{
+    kiln__codegen_job *job = w->job;
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(job->context),
+                                        w->types, w->type_count, 0);
+    LLVMValueRef called;
+
+    adopt_kernel(w);
+    w->entry = LLVMAddFunction(job->module, job->request->entry, type);
+    w->builder = LLVMCreateBuilderInContext(job->context);
+    LLVMPositionBuilderAtEnd(
+        w->builder, LLVMAppendBasicBlockInContext(job->context, w->entry, ""));
+    for (const char *line = w->lines; *line != '\n'; line = next_line(line))
+        pass(w, line);
+    check_total(w);
+    called = call(w, w->kernel, w->values, w->value_count);
+    LLVMSetInstructionCallConv(called, LLVMGetFunctionCallConv(w->kernel));
+    copy_attributes(w, called);
+    LLVMBuildRetVoid(w->builder);
+    LLVMDisposeBuilder(w->builder);
+}
+
+kiln_status kiln__foreign_wrap(kiln__codegen_job *job, const char *head)
+{
+    wrapping w = {.job = job};
+
+    KILN_TRY(find_kernel(&w, head));
+    KILN_TRY(make_types(&w));
+    build_entry(&w);
+    return KILN_OK;
+}
