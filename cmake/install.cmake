@@ -3,8 +3,12 @@ include_guard()
 
 set(kiln_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
 
+set(kiln_absent_headers "")
+if(NOT KILN_OPENCL)
+    set(kiln_absent_headers PATTERN opencl.h EXCLUDE)
+endif()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h")
+    FILES_MATCHING PATTERN "*.h" ${kiln_absent_headers})
 install(TARGETS kiln EXPORT kiln-targets)
 if(TARGET kiln-codegen-opened)
     install(TARGETS kiln-codegen-opened EXPORT kiln-targets)

@@ -33,6 +33,9 @@ kiln_glob(kiln_sources src/base/digest/*.c
     src/frontend/*.c src/frontend/*/*.c src/pipeline/*.c src/pipeline/*/*.c
     src/backends/*.c src/backends/*/*.c src/backends/spirv/*/*.c)
 list(FILTER kiln_sources EXCLUDE REGEX "/codegen/")
+if(NOT KILN_OPENCL)
+    list(FILTER kiln_sources EXCLUDE REGEX "^src/frontend/opencl/")
+endif()
 
 kiln_glob(kiln_runtime_sources src/runtime/*.kiln)
 kiln_glob(kiln_runtime_packages src/runtime/packages/*.kiln)

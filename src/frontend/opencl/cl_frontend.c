@@ -1,0 +1,242 @@
+/* cl_frontend.c - OpenCL C as a frontend. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/data/array.h"
+#include "base/error.h"
+#include "context/types/types.h"
+#include "frontend/opencl/cl_program.h"
+
+/*
+ * The typed IR of a kernel is a head, which says how the entry passes its
+ * arguments on, and the kernel's module in the neutral form (docs/llvm-ir.md),
+ * behind it. foreign_wrap.c of the code generator makes the entry.
+ *
+ * A kernel rests on one query: what its program makes of it. The answer is the
+ * digest of its declaration and its module, so neither comments nor other
+ * kernels of the text matter. It is also the root, and the program's digest is
+ * that of the text's tokens.
+ */
+
+/* Changes with the form of the typed IR, and with what is made of one text. */
+#define FRONTEND_NAME "opencl 1"
+
+static uint64_t cl_world(void *self)
+{
+    const kiln__cl *cl = self;
+
+    return atomic_load_explicit(&cl->world, memory_order_acquire);
+}
+
+/* ---- what is asked ---- */
+
+/* Finds the version and the kernel of a qualified name in a world. */
+static kiln_status find_version(kiln__cl_version **out, const char **kernel,
+                                kiln__cl *cl, const char *name, uint64_t world,
+                                kiln_error **error)
+{
+    kiln_opencl_program *program = kiln__cl_program_of(kernel, cl, name);
+
+    *out = program != NULL ? kiln__cl_version_at(program, world) : NULL;
+    if (*out == NULL)
+        return kiln__error_set(error, KILN_ENOTFOUND,
+                               "%s: its program has no text in world %" PRIu64,
+                               name, world);
+    return KILN_OK;
+}
+
+/* KILN_ENOTFOUND, with the kernels that there are. */
+static kiln_status no_kernel(const kiln__cl_version *version,
+                             const kiln__cl_unit *unit, const char *kernel,
+                             kiln_error **error)
+{
+    kiln_status status = KILN_ENOMEM;
+    const char *comma = "";
+    kiln__text list;
+
+    kiln__text_init(&list, unit->arena.alloc);
+    kiln__text_add(&list, "");
+    for (size_t i = 0; i < unit->count; i++)
+        if (unit->functions[i].is_kernel) {
+            kiln__text_format(&list, "%s%s", comma, unit->functions[i].name);
+            comma = ", ";
+        }
+    if (!list.failed)
+        status = kiln__error_set(error, KILN_ENOTFOUND,
+                                 "%s has no kernel '%s'; it has %s",
+                                 version->text.file, kernel,
+                                 *list.bytes != '\0' ? list.bytes : "none");
+    kiln__text_dispose(&list);
+    return status;
+}
+
+/* What the program makes of a kernel; zero: nothing. */
+static kiln_status kernel_digest(kiln_digest *out, kiln__cl *cl,
+                                 const char *name, uint64_t world)
+{
+    const kiln__cl_unit *unit;
+    kiln__cl_version *version;
+    const char *kernel;
+    size_t number;
+    kiln_status status;
+
+    *out = (kiln_digest){0};
+    if (find_version(&version, &kernel, cl, name, world, NULL) != KILN_OK)
+        return KILN_OK;
+    status = kiln__cl_unit_of(&unit, version, NULL);
+    if (status == KILN_ECOMPILE)
+        return KILN_OK;
+    KILN_TRY(status);
+    number = kiln__cl_unit_kernel(unit, kernel);
+    if (number < unit->count)
+        *out = unit->digests[number];
+    return KILN_OK;
+}
+
+static kiln_status cl_answer(void *self, const void *query, size_t size,
+                             const kiln_config *config, uint64_t world,
+                             kiln_digest *out)
+{
+    const char *name = query;
+
+    (void)config;
+    KILN_REQUIRE(size > 0 && name[size - 1] == '\0', NULL);
+    return kernel_digest(out, self, name, world);
+}
+
+static kiln_status cl_root(void *self, const kiln_signature *signature,
+                           const kiln_config *config, uint64_t world,
+                           kiln_digest *out)
+{
+    (void)config;
+    return kernel_digest(out, self, kiln_function_name(signature->function),
+                         world);
+}
+
+static kiln_status cl_program(void *self, const kiln_signature *signature,
+                              const kiln_config *config, uint64_t world,
+                              kiln_digest *out)
+{
+    kiln__cl_version *version;
+    const char *kernel;
+
+    (void)config;
+    *out = (kiln_digest){0};
+    if (find_version(&version, &kernel, self,
+                     kiln_function_name(signature->function), world,
+                     NULL) == KILN_OK &&
+        kiln__cl_known_tokens(out, version) != KILN_OK)
+        *out = (kiln_digest){0};
+    return KILN_OK;
+}
+
+static kiln_status cl_function(void *self, const char *name,
+                               const kiln_function **out)
+{
+    kiln__cl *cl = self;
+    const char *kernel;
+
+    if (kiln__cl_program_of(&kernel, cl, name) == NULL)
+        return KILN_ENOTFOUND;
+    return kiln_function_new(out, cl->frontend, name, NULL, NULL);
+}
+
+/* ---- inference ---- */
+
+static kiln_status set_ir(kiln_inference *inference,
+                          const kiln__source_function *kernel, const char *file,
+                          kiln_error **error)
+{
+    const kiln_signature *signature = kiln_inference_signature(inference);
+    kiln_status status;
+    kiln__text ir;
+
+    kiln__text_init(&ir, &signature->function->frontend->context->alloc);
+    status = kiln__cl_match(&ir, signature, kernel, file, error);
+    kiln__text_add_n(&ir, kernel->bitcode, kernel->bitcode_size);
+    if (status == KILN_OK && ir.failed)
+        status = kiln__error_no_memory(error);
+    if (status == KILN_OK)
+        status = kiln_inference_set_ir(inference, ir.bytes, ir.size);
+    kiln__text_dispose(&ir);
+    return status;
+}
+
+static kiln_status cl_infer(void *self, const kiln_signature *signature,
+                            const kiln_config *config, uint64_t world,
+                            kiln_inference *inference, kiln_error **error)
+{
+    const char *name = kiln_function_name(signature->function);
+    kiln_query query = {.data = name, .size = strlen(name) + 1};
+    const kiln__cl_unit *unit;
+    kiln__cl_version *version;
+    const char *kernel;
+    size_t number;
+
+    (void)config;
+    KILN_TRY(find_version(&version, &kernel, self, name, world, error));
+    KILN_TRY(kiln__cl_unit_of(&unit, version, error));
+    number = kiln__cl_unit_kernel(unit, kernel);
+    if (number == unit->count)
+        return no_kernel(version, unit, kernel, error);
+    query.subject = version->program->subject;
+    query.answer = unit->digests[number];
+    kiln_inference_set_root(inference, query.answer);
+    if (kiln_inference_add_query(inference, &query) != KILN_OK)
+        return kiln__error_no_memory(error);
+    return set_ir(inference, &unit->functions[number], version->text.file,
+                  error);
+}
+
+static kiln_status cl_lower(void *self, const kiln_lower_request *request,
+                            kiln_blob *out, kiln_error **error)
+{
+    const kiln__cl *cl = self;
+    size_t size;
+    const void *ir = kiln_code_ir(request->root, &size);
+
+    if (kiln__blob_copy(out, cl->alloc, ir, size) != KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
+}
+
+/* ---- worlds ---- */
+
+/* Versions are freed in a collection only, which knows the oldest world that is
+   held. */
+static kiln_status cl_hold(void *self, uint64_t world)
+{
+    const kiln__cl *cl = self;
+
+    if (world < atomic_load_explicit(&cl->reclaimed, memory_order_relaxed))
+        return KILN_ENOTFOUND;
+    return world <= cl_world(self) ? KILN_OK : KILN_EINVAL;
+}
+
+static void cl_release(void *self, uint64_t world)
+{
+    (void)self;
+    (void)world;
+}
+
+static void cl_collect(void *self, uint64_t oldest_world)
+{
+    kiln__cl_collect(self, oldest_world);
+}
+
+const kiln_frontend_ops kiln__cl_ops = {
+    .size = sizeof(kiln_frontend_ops),
+    .name = FRONTEND_NAME,
+    .world = cl_world,
+    .infer = cl_infer,
+    .answer = cl_answer,
+    .free = kiln__cl_free,
+    .lower = cl_lower,
+    .hold = cl_hold,
+    .release = cl_release,
+    .collect = cl_collect,
+    .root = cl_root,
+    .program = cl_program,
+    .function = cl_function,
+};

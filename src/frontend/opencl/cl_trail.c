@@ -1,0 +1,281 @@
+/* cl_trail.c - from the bytes of a text and its files to their tokens. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/decoder.h"
+#include "base/error.h"
+#include "base/system/file.h"
+#include "base/system/passing.h"
+#include "frontend/opencl/cl_program.h"
+
+/*
+ * Which file a preprocessor looks for next depends on the text and on what it
+ * found so far. So the digest of these, the state, leads to an entry that names
+ * the next file. What is found there, or that nothing is, makes the next state;
+ * and so on to an entry that has the digest of the tokens. A file that is
+ * edited, removed, or appears earlier on the include path makes a state that
+ * nobody has seen, or one that was seen when the files were like this: no entry
+ * ever becomes wrong.
+ *
+ * The compiler's own headers are left out: the entry names the compiler.
+ *
+ * Meta, after a version: the compiler's build; 1 and the digest of the tokens,
+ * or 0, the next file's path, and whether it was read. A path below one of the
+ * text's folders is written as the folder's number, a colon and the rest.
+ */
+
+/* Parts of a translation. */
+#define TRAIL "trail"
+#define NAME "name"
+
+#define FILE_SIZE_MAX ((size_t)64 << 20)
+#define STEPS_MAX 100000
+
+/* What was found under a path. */
+enum { MISSING, THERE, READ };
+
+typedef struct step {
+    kiln__cl *cl;
+    kiln__arena *arena;
+    int is_end;
+    kiln_digest tokens; /* at the end */
+    char *path;         /* as written; in an arena */
+    int was_read;
+} step;
+
+/* ---- states ---- */
+
+static kiln_digest first_state(const kiln__cl_text *text)
+{
+    return kiln__digest_combine(text->options,
+                                kiln__digest_bytes(text->text, text->size));
+}
+
+static kiln_digest next_state(kiln_digest state, const char *path, int found,
+                              kiln_digest content)
+{
+    state = kiln__digest_combine(state, kiln__digest_text(path));
+    state = kiln__digest_combine(state, kiln__digest_number((uint64_t)found));
+    return found == READ ? kiln__digest_combine(state, content) : state;
+}
+
+/* ---- paths ---- */
+
+/* Returns the size of the root in a path that begins with it, else 0. The path
+   of the folder itself may lack the slash. */
+static size_t root_size(const char *root, const char *path)
+{
+    const size_t size = strlen(root);
+
+    if (strncmp(path, root, size) == 0)
+        return size;
+    return size > 1 && strlen(path) == size - 1 &&
+                   strncmp(path, root, size - 1) == 0
+               ? size - 1
+               : 0;
+}
+
+static char *write_path(kiln__arena *arena, const kiln__cl_text *text,
+                        const char *path)
+{
+    size_t best = 0, number = 0;
+
+    for (size_t i = 0; i < text->root_count; i++) {
+        const size_t size = root_size(text->roots[i], path);
+
+        if (size > best) {
+            best = size;
+            number = i;
+        }
+    }
+    return best == 0 ? kiln__arena_text(arena, path)
+                     : kiln__arena_format(arena, "%zu:%s", number, path + best);
+}
+
+/* Returns NULL for a path that was not written here, too. */
+static const char *read_path(kiln__arena *arena, const kiln__cl_text *text,
+                             const char *written)
+{
+    const size_t digits = strspn(written, "0123456789");
+    size_t number = 0;
+
+    if (written[0] == '/')
+        return written;
+    if (digits == 0 || digits > 6 || written[digits] != ':')
+        return NULL;
+    for (size_t i = 0; i < digits; i++)
+        number = number * 10 + (size_t)(written[i] - '0');
+    return number < text->root_count
+               ? kiln__arena_format(arena, "%s%s", text->roots[number],
+                                    written + digits + 1)
+               : NULL;
+}
+
+static int is_of_compiler(const char *path)
+{
+    return strstr(path, "/lib/clang/") != NULL;
+}
+
+/* ---- entries ---- */
+
+static kiln_status read_step(const kiln__entry *entry, void *env)
+{
+    step *s = env;
+    kiln__reader reader;
+    kiln__span_of_bytes path;
+
+    kiln__reader_init(&reader, entry->meta, entry->meta_size);
+    if (!kiln__cl_meta_read(&reader, s->cl))
+        return KILN_ENOTFOUND;
+    s->is_end = kiln__read_u64(&reader) != 0;
+    if (s->is_end) {
+        s->tokens = kiln__read_digest(&reader);
+    } else {
+        path = kiln__read_text(&reader);
+        s->was_read = kiln__read_u64(&reader) != 0;
+        if (reader.failed || path.data == NULL)
+            return KILN_ENOTFOUND;
+        s->path = kiln__arena_string(s->arena, path.data, path.size);
+        if (s->path == NULL)
+            return KILN_ENOMEM;
+    }
+    return kiln__reader_is_done(&reader) ? KILN_OK : KILN_ENOTFOUND;
+}
+
+static void put_step(const char *part, kiln_digest of, const step *s)
+{
+    kiln__entry entry = {0};
+    kiln__encoder meta;
+
+    kiln__cl_meta_begin(&meta, s->cl);
+    kiln__encode_u64(&meta, s->is_end != 0);
+    if (s->is_end) {
+        kiln__encode_digest(&meta, s->tokens);
+    } else {
+        kiln__encode_text(&meta, s->path);
+        kiln__encode_u64(&meta, s->was_read != 0);
+    }
+    entry.meta = meta.bytes;
+    entry.meta_size = meta.size;
+    if (!meta.failed)
+        kiln__cl_put(s->cl, part, of, &entry);
+    kiln__encoder_dispose(&meta);
+}
+
+/* ---- texts of a name ---- */
+
+static kiln_digest name_of(const kiln__cl_version *version)
+{
+    const kiln__cl_text *text = &version->text;
+
+    return kiln__digest_combine(kiln__digest_text(text->file), text->options);
+}
+
+/* True if a text of this file was translated before: this one is likely to
+   differ in little. */
+static int was_seen(const kiln__cl_version *version, kiln__arena *arena)
+{
+    step s = {.cl = version->program->cl, .arena = arena};
+
+    return kiln__cl_get(s.cl, NAME, name_of(version), read_step, &s) == KILN_OK;
+}
+
+/* ---- following ---- */
+
+/* Finds out what is under a path. Content is read where it was read before, and
+   where nothing was. */
+static int probe(kiln_digest *content, const kiln_alloc *alloc,
+                 const char *path, int was_read)
+{
+    kiln_blob blob;
+
+    *content = (kiln_digest){0};
+    if (access(path, F_OK) != 0)
+        return MISSING;
+    if (!was_read ||
+        kiln__file_read(&blob, alloc, path, FILE_SIZE_MAX, NULL) != KILN_OK)
+        return THERE;
+    *content = kiln_digest_bytes(blob.data, blob.size);
+    kiln_blob_release(&blob);
+    return READ;
+}
+
+static kiln_status follow(kiln_digest *tokens, kiln__arena *arena,
+                          const kiln__cl_version *version)
+{
+    kiln__cl *cl = version->program->cl;
+    kiln_digest state = first_state(&version->text);
+
+    for (int i = 0; i < STEPS_MAX; i++) {
+        step s = {.cl = cl, .arena = arena};
+        kiln_digest content;
+        const char *path;
+        int found;
+
+        KILN_TRY(kiln__cl_get(cl, TRAIL, state, read_step, &s));
+        if (s.is_end) {
+            *tokens = s.tokens;
+            return KILN_OK;
+        }
+        path = read_path(arena, &version->text, s.path);
+        if (path == NULL)
+            return KILN_ENOTFOUND;
+        found = probe(&content, cl->alloc, path, s.was_read);
+        state = next_state(state, s.path, found, content);
+    }
+    return KILN_ENOTFOUND;
+}
+
+kiln_status kiln__cl_trail_follow(kiln_digest *tokens, int *is_edited,
+                                  const kiln__cl_version *version)
+{
+    kiln__cl *cl = version->program->cl;
+    kiln__arena arena;
+    kiln_status status;
+
+    kiln__arena_init(&arena, cl->alloc);
+    status = follow(tokens, &arena, version);
+    *is_edited = status != KILN_OK && was_seen(version, &arena);
+    kiln__arena_dispose(&arena);
+    return status;
+}
+
+/* ---- keeping ---- */
+
+/* Stores the step to a file, and returns the state behind it. */
+static kiln_digest keep_file(const kiln__cl_version *version, char *path,
+                             kiln_digest state, const kiln__source_file *file)
+{
+    const int found = file->was_read ? READ : file->exists ? THERE : MISSING;
+    const step s = {
+        .cl = version->program->cl, .path = path, .was_read = found != THERE};
+
+    put_step(TRAIL, state, &s);
+    return next_state(state, path, found, file->digest);
+}
+
+void kiln__cl_trail_keep(const kiln__cl_version *version,
+                         const kiln__source_result *result)
+{
+    kiln__cl *cl = version->program->cl;
+    kiln_digest state = first_state(&version->text);
+    const step end = {.cl = cl, .is_end = 1, .tokens = result->tokens};
+    kiln__arena arena;
+
+    kiln__arena_init(&arena, cl->alloc);
+    for (size_t i = 0; i < result->file_count && !arena.failed; i++) {
+        const kiln__source_file *file = &result->files[i];
+
+        if (!is_of_compiler(file->path))
+            state = keep_file(version,
+                              write_path(&arena, &version->text, file->path),
+                              state, file);
+    }
+    if (!arena.failed) {
+        put_step(TRAIL, state, &end);
+        put_step(NAME, name_of(version), &end);
+    }
+    kiln__arena_dispose(&arena);
+}
