@@ -15,13 +15,13 @@ static const char usage[] =
     "usage: kiln run FILE KERNEL ARG... --grid N[,N[,N]] [--block N[,N[,N]]]\n"
     "                [--target T] [--print I]... [--save I=FILE.npy]...\n"
     "                [--set NAME=VALUE]... [--heap KIB] [--time-limit S]\n"
-    "                [--stats] [--time]\n"
+    "                [--stats] [--time] [CL]...\n"
     "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
     "OUT]\n"
-    "                [--set NAME=VALUE]...\n"
+    "                [--set NAME=VALUE]... [CL]...\n"
     "       kiln targets\n"
     "       kiln precompile FILE... --workload LIST [--target T]... -o PACK\n"
-    "                [--include TIERS] [--jobs N]\n"
+    "                [--include TIERS] [--jobs N] [CL]...\n"
     "       kiln cache COMMAND ...; see kiln cache --help\n"
     "       kiln --help | --version\n"
     "\n"
@@ -29,6 +29,7 @@ static const char usage[] =
     "          f32[1024]=zeros|ones|iota|random:SEED, f32[16,16]=...\n"
     "          @FILE.npy          an array in C order has its shape reversed\n"
     "          fn:NAME            a function\n"
+    "          local:4096         group memory, for a __local pointer\n"
     "  TYPE    f32, f32[:,:], Static{3}, fn:NAME\n"
     "  FORM    typed, llvm, llvm-opt, asm, binary\n"
     "  T       host, host:x86-64-v3, cuda:sm_90, ...; see kiln targets\n"
@@ -43,6 +44,8 @@ static const char more_usage[] =
     "  --heap  bounds what kernels allocate at a time (8192)\n"
     "  --time-limit  seconds after which the kernel is stopped, on the host\n"
     "  I       counts arguments from 0\n"
+    "  FILE    of the kernel language, or x.cl of OpenCL C\n"
+    "  CL      for OpenCL C: -D N[=V], -U N, -I FOLDER, -cl-std=CL3.0, ...\n"
     "\n"
     "Exit status: 0, 1 when the program or its data has an error, 2 for wrong\n"
     "usage.\n";
@@ -130,11 +133,11 @@ int tool_session_open(tool_session *out, const tool_options *options)
         status = settings_config(&out->config, out->context, options);
     if (status != TOOL_OK)
         return status;
-    if (kiln_package_load(&out->package, out->context, options->words[0], NULL,
-                          &error) != KILN_OK)
+    if (tool_source_load(&out->source, out->context, options->words[0], options,
+                         &error) != KILN_OK)
         return tool_fail(error);
-    if (kiln_package_function(&out->function, out->package, options->words[1],
-                              &error) != KILN_OK)
+    if (tool_source_function(&out->function, &out->source, options->words[1],
+                             &error) != KILN_OK)
         return tool_fail(error);
     return TOOL_OK;
 }

@@ -19,6 +19,7 @@ static int bad(const char *text, const char *what)
 /* ---- types ---- */
 
 #define FUNCTION "fn:"
+#define LOCAL "local:"
 
 static int is_function(const char *text)
 {
@@ -104,6 +105,17 @@ static int read_static(tool_argument *out, kiln_context *context,
     if (status == TOOL_OK && kiln_type_size(out->type) != 0)
         return bad(text, "it has no value");
     return status;
+}
+
+/* Reads the size in "local:4096". Its value is that number. */
+static int read_local(tool_argument *out, const kiln_context *context,
+                      const char *text, const char *size)
+{
+    out->type = kiln_type_scalar(context, KILN_TYPE_U64);
+    if (value_parse(out->scalar, KILN_TYPE_U64, size) != NULL)
+        return bad(text, "local wants a number of bytes: local:4096");
+    memcpy(&out->local_size, out->scalar, sizeof out->local_size);
+    return TOOL_OK;
 }
 
 /* ---- arrays ---- */
@@ -264,6 +276,8 @@ int tool_argument_read(tool_argument *out, kiln_context *context,
     const char *colon = strrchr(text, ':');
 
     memset(out, 0, sizeof *out);
+    if (strncmp(text, LOCAL, sizeof LOCAL - 1) == 0)
+        return read_local(out, context, text, text + sizeof LOCAL - 1);
     if (text[0] == '@')
         return read_npy(out, context, text + 1);
     if (is_function(text) || strchr(text, '{') != NULL)

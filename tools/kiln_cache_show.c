@@ -181,18 +181,18 @@ static int read_job(kiln_signature *out, const kiln_type **types,
                     const kiln_config **config, cache_command *c)
 {
     const tool_options *options = c->options;
-    kiln_package *package = NULL;
     kiln_error *error = NULL;
+    tool_source source;
     int status;
 
-    if (kiln_package_load(&package, c->context, options->words[0], NULL,
-                          &error) != KILN_OK ||
-        kiln_package_function(&out->function, package, options->words[1],
-                              &error) != KILN_OK)
+    if (tool_source_load(&source, c->context, options->words[0], options,
+                         &error) != KILN_OK ||
+        tool_source_function(&out->function, &source, options->words[1],
+                             &error) != KILN_OK)
         return tool_fail(error);
     out->types = types;
     for (size_t i = 2; i < options->word_count; i++) {
-        status = read_type(&types[out->count++], c->context, package,
+        status = read_type(&types[out->count++], c->context, source.package,
                            options->words[i]);
         if (status != TOOL_OK)
             return status;

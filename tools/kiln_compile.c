@@ -8,7 +8,7 @@
 #include "base/system/reason.h"
 #include "kiln_tool.h"
 
-static const char known_options[] = "--emit --target --set -o";
+static const char known_options[] = "--emit --target --set -o -D";
 
 static const struct form {
     const char *name;
@@ -64,7 +64,7 @@ static int emit(const tool_session *session, const tool_options *options,
 
     for (size_t i = 2; i < options->word_count; i++) {
         status = tool_type_read(&types[signature.count++], session->context,
-                                session->package, options->words[i]);
+                                session->source.package, options->words[i]);
         if (status != TOOL_OK)
             return status;
     }

@@ -78,20 +78,20 @@ static int read_signature(job_list *list, size_t at, const workload *from)
     const workload_line *line = list->lines[at];
     const kiln_type **types = list->types + at * TOOL_ARGUMENTS_MAX;
     kiln_batch_job *job = &list->jobs[at];
-    kiln_package *package = NULL;
     kiln_error *error = NULL;
+    tool_source source;
 
-    if (kiln_package_find(&package, list->context, line->package) != KILN_OK)
+    if (tool_source_find(&source, list->context, line->package) != KILN_OK)
         return tool_complain(TOOL_FAILED, "%s:%u: no file gives package %s",
                              from->path, line->number, line->package);
-    if (kiln_package_function(&job->signature.function, package, line->function,
-                              &error) != KILN_OK)
+    if (tool_source_function(&job->signature.function, &source, line->function,
+                             &error) != KILN_OK)
         return jobs_fail(list, from, at, error);
     job->signature.types = types;
     job->signature.count = line->type_count;
     for (size_t i = 0; i < line->type_count; i++)
-        if (tool_type_find(&types[i], list->context, package, line->types[i],
-                           &error) != KILN_OK)
+        if (tool_type_find(&types[i], list->context, source.package,
+                           line->types[i], &error) != KILN_OK)
             return jobs_fail(list, from, at, error);
     return TOOL_OK;
 }
@@ -136,11 +136,11 @@ static int add_job(job_list *out, const workload *list,
 static int load_files(kiln_context *context, const tool_options *options)
 {
     for (size_t i = 0; i < options->word_count; i++) {
-        kiln_package *package;
         kiln_error *error = NULL;
+        tool_source source;
 
-        if (kiln_package_load(&package, context, options->words[i], NULL,
-                              &error) != KILN_OK)
+        if (tool_source_load(&source, context, options->words[i], options,
+                             &error) != KILN_OK)
             return tool_fail(error);
     }
     return TOOL_OK;

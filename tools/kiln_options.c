@@ -245,6 +245,42 @@ static const struct option *find_option(const char *known, const char *name,
     return NULL;
 }
 
+/* ---- options of OpenCL C's compiler ---- */
+
+/* Returns how many words an option of OpenCL C has; 0: it is none. */
+static int count_cl_words(const char *word)
+{
+    static const char *const whole[] = {"-w", "-g", "-Werror"};
+
+    if (strncmp(word, "-cl-", 4) == 0)
+        return 1;
+    if (word[0] == '-' && word[1] != '\0' && strchr("DUI", word[1]) != NULL)
+        return word[2] == '\0' ? 2 : 1;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(word, whole[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/* They are passed on as they are. */
+static int read_cl_words(tool_options *out, int count, char **words, int *at)
+{
+    int left = count_cl_words(words[*at]);
+
+    if (*at + left > count)
+        return tool_complain(TOOL_USAGE, "%s wants a value", words[*at]);
+    if (out->cl_count + (size_t)left > TOOL_CL_MAX)
+        return tool_complain(TOOL_USAGE, "more than %d options of OpenCL C",
+                             TOOL_CL_MAX);
+    for (;; (*at)++) {
+        out->cl_words[out->cl_count++] = words[*at];
+        if (--left == 0)
+            return TOOL_OK;
+    }
+}
+
+/* ---- all options ---- */
+
 /* A negative number is an argument, not an option. */
 static int is_option(const char *word)
 {
@@ -282,7 +318,11 @@ int tool_read_options(tool_options *out, int count, char **words,
     out->older_s = 86400;
     for (int i = 0; i < count; i++) {
         if (is_option(words[i])) {
-            const int status = read_option(out, count, words, &i, known);
+            const int is_cl =
+                lists(known, "-D", 2) && count_cl_words(words[i]) > 0;
+            const int status = is_cl
+                                   ? read_cl_words(out, count, words, &i)
+                                   : read_option(out, count, words, &i, known);
 
             if (status != TOOL_OK)
                 return status;

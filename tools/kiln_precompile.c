@@ -20,7 +20,8 @@
  * and must find everything in it.
  */
 
-static const char known_options[] = "--workload --target --include --jobs -o";
+static const char known_options[] =
+    "--workload --target --include --jobs -o -D";
 
 typedef struct precompile {
     tool_options options;

@@ -9,7 +9,7 @@
 
 static const char known_options[] =
     "--grid --block --target --set --heap --print --save --stats --time "
-    "--time-limit";
+    "--time-limit -D";
 
 /* One run, from the command line to the results. */
 typedef struct run {
@@ -70,7 +70,7 @@ static int read_arguments(run *r)
     for (size_t i = 2; i < r->options.word_count; i++) {
         const int status =
             tool_argument_read(&r->arguments[r->count], r->session.context,
-                               r->session.package, r->options.words[i]);
+                               r->session.source.package, r->options.words[i]);
 
         r->count++;
         if (status != TOOL_OK)

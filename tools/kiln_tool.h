@@ -14,6 +14,7 @@
 
 #define TOOL_ARGUMENTS_MAX KILN_ARGUMENTS_MAX
 #define TOOL_TARGETS_MAX 16
+#define TOOL_CL_MAX 256
 
 /* ---- kiln.c ---- */
 
@@ -47,6 +48,8 @@ typedef struct tool_options {
     size_t target_count;
     const char *sets[TOOL_TARGETS_MAX]; /* NAME=VALUE texts */
     size_t set_count;
+    const char *cl_words[TOOL_CL_MAX]; /* options of OpenCL C's compiler */
+    size_t cl_count;
     const char *workload;
     const char *include;
     uint32_t jobs; /* 0: all cores */
@@ -90,19 +93,41 @@ int tool_output_spares(const char *output, const char *const *inputs,
    folder, or a link, whose place the file would take. */
 int tool_output_is_file(const char *output);
 
+/* ---- kiln_source.c ---- */
+
+struct kiln_opencl_program;
+
+/* What a file of kernels became. One of the two is NULL. */
+typedef struct tool_source {
+    kiln_package *package;
+    struct kiln_opencl_program *opencl;
+} tool_source;
+
+/* Loads a file; its suffix tells the language. */
+kiln_status tool_source_load(tool_source *out, kiln_context *context,
+                             const char *path, const tool_options *options,
+                             kiln_error **error);
+/* Finds what a loaded file became by its name. */
+kiln_status tool_source_find(tool_source *out, kiln_context *context,
+                             const char *name);
+kiln_status tool_source_function(const kiln_function **out,
+                                 const tool_source *source, const char *name,
+                                 kiln_error **error);
+
 /* ---- kiln_args.c: the arguments of a kernel ---- */
 
 typedef struct tool_argument {
     const kiln_type *type;
     unsigned char scalar[8];
+    uint64_t local_size; /* of group memory, for OpenCL C; 0: none */
     kiln_array array;    /* its data is the buffer's address */
     void *bytes;         /* initial content of the buffer; from malloc */
     uint64_t size;       /* size of `bytes` */
     kiln_buffer *buffer; /* NULL: no array */
 } tool_argument;
 
-/* Reads an ARG: a value, an array, a file or a function. Reports errors and
-   returns TOOL_... */
+/* Reads an ARG: a value, an array, a file, a function or group memory. Reports
+   errors and returns TOOL_... */
 int tool_argument_read(tool_argument *out, kiln_context *context,
                        kiln_package *package, const char *text);
 /* Makes the array's buffer and fills it. */
@@ -128,7 +153,7 @@ int tool_type_read(const kiln_type **out, kiln_context *context,
 /* What every command with a kernel begins with. */
 typedef struct tool_session {
     kiln_context *context;
-    kiln_package *package;
+    tool_source source;
     const kiln_function *function;
     const kiln_config *config;
 } tool_session;

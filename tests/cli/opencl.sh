@@ -1,0 +1,104 @@
+#!/bin/sh
+# opencl.sh - the commands on files of OpenCL C.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+. "$(dirname "$0")/support.sh"
+
+KILN_CACHE=rw KILN_CACHE_DIR=$folder/cache
+export KILN_CACHE KILN_CACHE_DIR
+
+mkdir include
+cat >include/factor.h <<'CL'
+#define FACTOR 2
+CL
+cat >programs.cl <<'CL'
+#include "factor.h"
+
+kernel void scale(global float *y, float a)
+{
+    size_t i = get_global_id(0);
+
+    y[i] = FACTOR * a * y[i];
+}
+
+#ifdef MORE
+kernel void more(global int *y)
+{
+    y[get_global_id(0)] += MORE;
+}
+#endif
+CL
+
+run()
+{
+    expect 0 run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8 --print 0 \
+        --stats "$@"
+}
+
+"$kiln" run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8 -I include \
+    >out 2>err || {
+    grep -q "no clang" err || fail "the first run"
+    . "$(dirname "$0")/../scripts/skip.sh"
+    skip package "clang 22's library"
+}
+
+# ---- run ----
+
+rm -r cache
+run -I include
+line 1 "0 6 12 18 24 30 36 42"
+says out '"built": 1'
+# A process after it needs neither clang nor LLVM, nor the worker's program.
+KILN_CODEGEN_PATH=/absent KILN_CODEGEN_WORKER=/absent
+export KILN_CODEGEN_PATH KILN_CODEGEN_WORKER
+run -Iinclude
+line 1 "0 6 12 18 24 30 36 42"
+says out '"parse": 0'
+unset KILN_CODEGEN_PATH KILN_CODEGEN_WORKER
+expect 0 run programs.cl more 'i32[4]=iota' --grid 4 --print 0 -I include \
+    -D MORE=7
+line 1 "7 8 9 10"
+# An edit of a comment compiles nothing.
+sed 's/float a)/float a) \/\/ times two/' programs.cl >edited && mv edited programs.cl
+run -I include
+line 1 "0 6 12 18 24 30 36 42"
+says out '"codegen": 0'
+# A header that comes first is another program.
+mkdir first && echo '#define FACTOR 3' >first/factor.h
+run -I first -I include
+line 1 "0 9 18 27 36 45 54 63"
+
+# ---- errors ----
+
+expect 1 run programs.cl scale 'f32[8]=iota' 3 --grid 8 -I include
+says err "takes f32 and was given i64"
+expect 1 run programs.cl scal 'f32[8]=iota' 3:f32 --grid 8 -I include
+says err "programs.cl has no kernel 'scal'; it has scale"
+expect 1 run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8
+says err "programs.cl:1:10"
+says err "'factor.h' file not found"
+expect 2 run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8 -I
+says err "-I wants a value"
+expect 1 run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8 -cl-std=CL9
+says err "-cl-std=CL9"
+expect 2 targets -I include
+
+# ---- compile, explain, precompile ----
+
+expect 0 compile programs.cl scale 'f32[:]' f32 --emit llvm -I include
+says out "define"
+expect 0 cache explain programs.cl scale 'f32[:]' f32 -I include
+says out "hit"
+cat >list <<'LIST'
+programs.scale(f32[:], f32)
+programs.more(i32[:])
+LIST
+expect 0 precompile programs.cl --workload list --target host -o cl.pack \
+    -I include -DMORE=1
+says err "verify 2/2"
+KILN_CACHE_PATH=$folder/cl.pack
+KILN_CODEGEN_PATH=/absent KILN_CODEGEN_WORKER=/absent
+export KILN_CACHE_PATH KILN_CODEGEN_PATH KILN_CODEGEN_WORKER
+rm -r cache
+mkdir elsewhere && mv programs.cl include elsewhere && cd elsewhere || exit 1
+run -I include -DMORE=1
+line 1 "0 6 12 18 24 30 36 42"
