@@ -17,6 +17,9 @@ const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
     char clean[97];
     size_t size = 0;
 
+    /* No assembler takes a symbol that begins with a digit. */
+    if (*prefix == '\0' && *name >= '0' && *name <= '9')
+        clean[size++] = '_';
     for (; *name && *name != '(' && size < sizeof clean - 1; name++) {
         int keep = (*name >= 'a' && *name <= 'z') ||
                    (*name >= 'A' && *name <= 'Z') ||

@@ -67,6 +67,13 @@ mkdir first && echo '#define FACTOR 3' >first/factor.h
 run -I first -I include
 line 1 "0 9 18 27 36 45 54 63"
 
+# A name may begin with a digit, which no assembler's symbol may.
+cp programs.cl 2programs.cl
+expect 0 compile 2programs.cl scale 'f32[:]' f32 --target cuda:sm_80 \
+    --emit asm -I include
+says out ".entry _2programs_scale"
+rm 2programs.cl
+
 # ---- errors ----
 
 expect 1 run programs.cl scale 'f32[8]=iota' 3 --grid 8 -I include

@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/IRReader.h>
+
 #include "support/neutral.h"
 
 /* y[id] = y[id] + a * b */
@@ -79,6 +82,58 @@ static void all_targets_have_such_entries(void **state)
     }
 }
 
+/* ---- bitcode ---- */
+
+/* Returns bitcode of a text, without a data layout. */
+static LLVMMemoryBufferRef assemble(const char *text)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMMemoryBufferRef from =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "module");
+    LLVMMemoryBufferRef made;
+    LLVMModuleRef read;
+    char *message = NULL;
+
+    if (LLVMParseIRInContext(context, from, &read, &message) != 0)
+        fail_msg("%s", message);
+    made = LLVMWriteBitcodeToMemoryBuffer(read);
+    LLVMDisposeModule(read);
+    LLVMContextDispose(context);
+    return made;
+}
+
+/* Bitcode leaves out that an alloca is in address space 0. */
+static void bitcode_may_have_variables_of_items(void **state)
+{
+    LLVMMemoryBufferRef module_bytes =
+        assemble("define void @k(ptr %y, i64 %n) {\n"
+                 "  %own = alloca [4 x i32], align 4\n"
+                 "  %p = getelementptr [4 x i32], ptr %own, i64 0, i64 %n\n"
+                 "  store i32 7, ptr %p\n"
+                 "  %v = load i32, ptr %own\n"
+                 "  store i32 %v, ptr %y\n"
+                 "  ret void\n"
+                 "}\n");
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        const foreign_target *target = &foreign_targets[i];
+        outcome o;
+
+        prepare(&o, "", target->form, one_array, 1);
+        foreign_settings(&o, target);
+        o.request.module = LLVMGetBufferStart(module_bytes);
+        o.request.module_size = LLVMGetBufferSize(module_bytes);
+        run(&o);
+        if (o.status != KILN_OK)
+            fail_msg("%s: %s", target->backend, o.message);
+        free(o.bytes);
+    }
+    LLVMDisposeMemoryBuffer(module_bytes);
+}
+
+/* ---- the rest ---- */
+
 static void an_entry_may_have_the_name_of_the_kernel(void **state)
 {
     outcome o;
@@ -128,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_reach_the_kernel),
         cmocka_unit_test(all_targets_have_such_entries),
+        cmocka_unit_test(bitcode_may_have_variables_of_items),
         cmocka_unit_test(an_entry_may_have_the_name_of_the_kernel),
         cmocka_unit_test(wrong_heads_are_errors),
     };

@@ -20,7 +20,8 @@
  * the kernel. Of an array the kernel takes the pointer and one size. A value is
  * passed on. A local argument is a number of bytes, of which the kernel takes
  * where they begin in the group's dynamic memory: they lie one behind the
- * other. If the launch gives less memory than they need, the entry raises.
+ * other. If the launch gives less memory than they need, the entry raises,
+ * except on targets where a module cannot have exceptions and barriers.
  */
 
 static const char first_line[] = "kiln entry 1\n";
@@ -275,18 +276,28 @@ static LLVMValueRef build_raise(const wrapping *w, LLVMValueRef needed,
     return call(w, function, values, sizeof values / sizeof *values);
 }
 
+/* True for a module with barriers that lacks a way to raise as well: an item
+   that raised would not come to them. */
+static int cannot_raise(const wrapping *w)
+{
+    const kiln__codegen_device *device = w->job->backend->device;
+
+    return device != NULL && device->converge != NULL &&
+           LLVMGetNamedFunction(w->job->module, "kiln_barrier") != NULL;
+}
+
 /* Goes on where there is enough memory. */
 static void check_total(const wrapping *w)
 {
-    LLVMValueRef size = device_function(w, "kiln_group_memory_size",
-                                        kiln__job_i64(w->job), NULL, 0);
     LLVMBasicBlockRef raise, go_on;
-    LLVMValueRef given;
+    LLVMValueRef size, given;
 
-    if (w->total == NULL)
+    if (w->total == NULL || cannot_raise(w))
         return;
     raise = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "raise");
     go_on = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "go_on");
+    size = device_function(w, "kiln_group_memory_size", kiln__job_i64(w->job),
+                           NULL, 0);
     given = call(w, size, NULL, 0);
     LLVMBuildCondBr(w->builder,
                     LLVMBuildICmp(w->builder, LLVMIntUGT, w->total, given, ""),

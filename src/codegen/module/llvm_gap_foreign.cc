@@ -6,6 +6,7 @@
 #include <string>
 
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalAlias.h>
 #include <llvm/IR/GlobalVariable.h>
@@ -21,7 +22,11 @@
 
 /* ---- reading ----
  *
- * The C interface cannot tell the reader which data layout to use.
+ * The C interface cannot tell the reader which data layout to use. Texts need
+ * it while they are read, for alignments that are not written. Bitcode has
+ * these, but leaves out address spaces of allocas that are the ones of the
+ * layout with which it was written. So that layout must not be replaced before
+ * all is read.
  */
 
 extern "C" LLVMModuleRef kiln__llvm_read_module(LLVMContextRef context,
@@ -30,10 +35,13 @@ extern "C" LLVMModuleRef kiln__llvm_read_module(LLVMContextRef context,
                                                 char **message)
 {
     const std::unique_ptr<llvm::MemoryBuffer> owned(llvm::unwrap(buffer));
-    const auto choose = [layout](llvm::StringRef /*triple*/,
-                                 llvm::StringRef given) {
-        return given.empty() ? std::optional<std::string>(layout)
-                             : std::nullopt;
+    const bool is_bitcode = llvm::isBitcode(
+        reinterpret_cast<const unsigned char *>(owned->getBufferStart()),
+        reinterpret_cast<const unsigned char *>(owned->getBufferEnd()));
+    const auto choose = [layout, is_bitcode](llvm::StringRef /*triple*/,
+                                             llvm::StringRef given) {
+        return given.empty() && !is_bitcode ? std::optional<std::string>(layout)
+                                            : std::nullopt;
     };
     llvm::SMDiagnostic diagnostic;
     std::unique_ptr<llvm::Module> module =
@@ -41,8 +49,11 @@ extern "C" LLVMModuleRef kiln__llvm_read_module(LLVMContextRef context,
                       *llvm::unwrap(context), llvm::ParserCallbacks(choose));
     std::string text;
 
-    if (module != nullptr)
+    if (module != nullptr) {
+        if (module->getDataLayoutStr().empty())
+            module->setDataLayout(layout);
         return llvm::wrap(module.release());
+    }
     llvm::raw_string_ostream stream(text);
     diagnostic.print(nullptr, stream, false);
     *message = LLVMCreateMessage(text.c_str());
