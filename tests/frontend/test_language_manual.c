@@ -157,6 +157,48 @@ static void every_example_runs(void **state)
     assert_true(count >= 20);
 }
 
+/* True for an example in which the items of a group do something together. */
+static int is_of_a_group(const example *e)
+{
+    static const char *const words[] = {"barrier()", "group_", "local "};
+
+    if (memmem(e->text, e->size, "kernel example()", 16) == NULL)
+        return 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(e->text, e->size, words[i], strlen(words[i])) != NULL)
+            return 1;
+    return 0;
+}
+
+/* Twenty items in groups of sixteen: the grid cuts the second group. */
+static void examples_of_groups_are_right_in_cut_groups(void **state)
+{
+    const kiln_launch launch = {{20, 1, 1}, {16, 1, 1}};
+    kernels *k = *state;
+    char *at = page;
+    example e;
+    int count = 0;
+
+    if (!kernels_takes(&launch)) /* grids are whole groups there */
+        return;
+    while (next_example(&at, &e)) {
+        kiln_error *error = NULL;
+        kiln_package *package;
+
+        if (e.code[0] != '\0' || !is_of_a_group(&e))
+            continue;
+        assert_ok(
+            kiln_package_new(&package, k->context, e.package, &test_error));
+        assert_ok(kiln_package_define(package, "language.md", e.text, e.size,
+                                      NULL, &test_error));
+        if (kernels_launch(k, package, "example", k->config, &launch, NULL, 0,
+                           &error) != KILN_OK)
+            fail_with(&e, "does not run in a cut group", error);
+        count++;
+    }
+    assert_true(count >= 3);
+}
+
 static void every_example_of_an_error_gives_it(void **state)
 {
     char *at = page;
@@ -182,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_example_runs),
+        cmocka_unit_test(examples_of_groups_are_right_in_cut_groups),
         cmocka_unit_test(every_example_of_an_error_gives_it),
     };
 
