@@ -15,9 +15,11 @@
  * *influences* the blocks from its successors to its immediate post-dominator,
  * where its items meet. What no divergent branch influences is of group level.
  *
- * If the influence has a barrier, items reach the meeting point in different
- * regions. Then a split there makes them wait for each other. If there is none,
- * they get there within one region.
+ * Influenced blocks form sets, from each of which all items go to one block. If
+ * a set has a barrier, they come there in different regions; then a split there
+ * makes them wait for each other. If there is none, they get there within one
+ * region. So whatever leads to a block of group level, all items that have not
+ * ended are there at the same time.
  */
 
 #define NONE UINT32_MAX
@@ -35,8 +37,9 @@ struct groups_graph {
     std::vector<unsigned> meets; /* immediate post-dominators; blocks.size():
                                     where all ends */
     std::vector<char> is_influenced;
+    std::vector<unsigned> joined; /* sets of influenced blocks */
     /* edges whose items wait at their end: from, to */
-    llvm::SetVector<std::pair<unsigned, unsigned>> waiting;
+    std::vector<std::pair<unsigned, unsigned>> waiting;
 };
 
 } // namespace
@@ -190,28 +193,6 @@ static void find_meets(groups_graph &g)
 
 /* ---- influence ---- */
 
-/* Returns the blocks from the successors of `branch` up to `meet`. */
-static std::vector<unsigned> influence_of(const groups_graph &g,
-                                          unsigned branch, unsigned meet)
-{
-    std::vector<char> seen(g.blocks.size());
-    std::vector<unsigned> found, open = {branch};
-
-    while (!open.empty()) {
-        const unsigned at = open.back();
-
-        open.pop_back();
-        for (unsigned to : g.next[at])
-            if (to != meet && !seen[to]) {
-                seen[to] = 1;
-                found.push_back(to);
-                open.push_back(to);
-            }
-    }
-    std::sort(found.begin(), found.end());
-    return found;
-}
-
 /* Returns where the branch's items meet: a block of group level, or the end. */
 static unsigned meet_of(const groups_graph &g, unsigned branch)
 {
@@ -222,65 +203,130 @@ static unsigned meet_of(const groups_graph &g, unsigned branch)
     return meet;
 }
 
-static bool waits_inside(const groups_graph &g, unsigned branch,
-                         const std::vector<unsigned> &influence)
-{
-    for (unsigned at : influence)
-        if (g.has_barrier[at])
-            return true;
-    for (const auto &edge : g.waiting)
-        if (edge.first == branch ||
-            std::binary_search(influence.begin(), influence.end(), edge.first))
-            return true;
-    return false;
-}
-
-/* Adds the edges on which items get from the influence to where they meet.
+/* Marks the blocks from the successors of `branch` up to where its items meet.
    Returns true when there are new ones. */
-static bool add_waiting(groups_graph &g, unsigned branch, unsigned meet,
-                        std::vector<unsigned> influence)
-{
-    bool added = false;
-
-    influence.push_back(branch);
-    for (unsigned at : influence)
-        if (llvm::is_contained(g.next[at], meet))
-            added |= g.waiting.insert({at, meet});
-    return added;
-}
-
-/* Handles one divergent branch. Returns 2 when more blocks are influenced, 1
-   when more edges wait, else 0. */
-static int spread_branch(groups_graph &g, unsigned branch)
+static bool influence(groups_graph &g, unsigned branch)
 {
     const unsigned meet = meet_of(g, branch);
-    const std::vector<unsigned> influence = influence_of(g, branch, meet);
-    int changed = 0;
+    std::vector<char> seen(g.blocks.size());
+    std::vector<unsigned> open = {branch};
+    bool changed = false;
 
-    for (unsigned at : influence) {
-        if (!g.is_influenced[at])
-            changed = 2;
-        g.is_influenced[at] = 1;
+    while (!open.empty()) {
+        const unsigned at = open.back();
+
+        open.pop_back();
+        for (unsigned to : g.next[at])
+            if (to != meet && !seen[to]) {
+                seen[to] = 1;
+                changed |= g.is_influenced[to] == 0;
+                g.is_influenced[to] = 1;
+                open.push_back(to);
+            }
     }
-    if (changed == 0 && meet < g.blocks.size() &&
-        waits_inside(g, branch, influence) &&
-        add_waiting(g, branch, meet, influence))
-        changed = 1;
     return changed;
+}
+
+/* True for a branch at which items of a group may part. */
+static bool parts(const groups_graph &g, const groups_plan &plan, unsigned at)
+{
+    return g.next[at].size() > 1 &&
+           plan.divergent.contains(g.blocks[at]->getTerminator());
+}
+
+/* ---- places to meet ---- */
+
+static unsigned root_of(groups_graph &g, unsigned at)
+{
+    while (g.joined[at] != at)
+        at = g.joined[at] = g.joined[g.joined[at]];
+    return at;
+}
+
+/* Returns the set of influenced blocks that the block is in, or, for one of
+   group level, that its items part into; NONE. */
+static unsigned set_of(groups_graph &g, const groups_plan &plan, unsigned at)
+{
+    if (g.is_influenced[at])
+        return root_of(g, at);
+    if (parts(g, plan, at))
+        for (unsigned to : g.next[at])
+            if (g.is_influenced[to])
+                return root_of(g, to);
+    return NONE;
+}
+
+/* Joins influenced blocks into sets: those with an edge between them, and those
+   into which items of one branch part. */
+static void find_sets(groups_graph &g, const groups_plan &plan)
+{
+    g.joined.clear();
+    for (unsigned at = 0; at < g.blocks.size(); at++)
+        g.joined.push_back(at);
+    for (unsigned at = 0; at < g.blocks.size(); at++) {
+        const unsigned set = set_of(g, plan, at);
+
+        for (unsigned to : g.next[at])
+            if (set != NONE && g.is_influenced[to])
+                g.joined[root_of(g, to)] = root_of(g, set);
+    }
+}
+
+/* All items leave a set for the same block, or end. Where a set leads to
+   several blocks, as it can if loops have several heads, these are influenced,
+   too. Returns true when there are such blocks. */
+static bool has_two_exits(groups_graph &g, const groups_plan &plan)
+{
+    std::vector<unsigned> exits(g.blocks.size(), NONE);
+    std::vector<unsigned> found;
+
+    for (unsigned at = 0; at < g.blocks.size(); at++) {
+        const unsigned set = set_of(g, plan, at);
+
+        for (unsigned to : g.next[at]) {
+            if (set == NONE || g.is_influenced[to])
+                continue;
+            if (exits[set] != NONE && exits[set] != to) {
+                found.push_back(to);
+                found.push_back(exits[set]);
+            }
+            exits[set] = to;
+        }
+    }
+    for (unsigned at : found)
+        g.is_influenced[at] = 1;
+    return !found.empty();
 }
 
 static void spread(groups_graph &g, const groups_plan &plan)
 {
-    int changed = 1;
+    bool changed = true;
 
-    while (changed != 0) {
-        changed = 0;
-        for (unsigned at = 0; at < g.blocks.size() && changed < 2; at++)
-            if (g.next[at].size() > 1 && !g.is_influenced[at] &&
-                plan.divergent.contains(g.blocks[at]->getTerminator()))
-                changed = std::max(changed, spread_branch(g, at));
-        if (changed == 2)
-            g.waiting.clear();
+    while (changed) {
+        changed = false;
+        for (unsigned at = 0; at < g.blocks.size(); at++)
+            if (parts(g, plan, at))
+                changed |= influence(g, at);
+        find_sets(g, plan);
+        if (!changed)
+            changed = has_two_exits(g, plan);
+    }
+}
+
+/* Finds the edges on which items leave a set that has a barrier. */
+static void find_waiting(groups_graph &g, const groups_plan &plan)
+{
+    std::vector<char> waits(g.blocks.size());
+
+    for (unsigned at = 0; at < g.blocks.size(); at++)
+        if (g.is_influenced[at] && g.has_barrier[at])
+            waits[root_of(g, at)] = 1;
+    for (unsigned at = 0; at < g.blocks.size(); at++) {
+        const unsigned set = set_of(g, plan, at);
+
+        for (unsigned to : g.next[at])
+            if (set != NONE && waits[set] && !g.is_influenced[to])
+                g.waiting.push_back({at, to});
     }
 }
 
@@ -307,8 +353,10 @@ void kiln__groups_find_levels(groups_plan &plan)
     make_graph(g, plan);
     find_meets(g);
     g.is_influenced.assign(g.blocks.size(), plan.is_general ? 1 : 0);
-    if (!plan.is_general)
+    if (!plan.is_general) {
         spread(g, plan);
+        find_waiting(g, plan);
+    }
     for (unsigned at = 0; at < g.blocks.size(); at++)
         if (g.matters[at] && !g.is_influenced[at])
             plan.group_level.insert(g.blocks[at]);

@@ -6,21 +6,24 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/Error.h>
+#include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
 #include "codegen/groups/groups.h"
 
 /*
  * Variables become values, so that uniformity is seen; constants are folded;
- * loops get one head and values leave them through phis, since a uniform
+ * loops get one latch, and values leave them through phis, since a uniform
  * counter differs between items after a loop that they leave at different
  * times. No pass here copies code that has barriers: each copy would be one
- * more place for items to wait at. It is C++ because the C interface runs
- * passes on modules only, and does not know operand bundles of a call.
+ * more place for items to wait at. Loops of several heads stay as they are: the
+ * analyses understand them, and LLVM 22's fix-irreducible breaks some. It is
+ * C++ because the C interface runs passes on modules only, and does not know
+ * operand bundles of a call.
  */
 
 static const char passes[] =
     "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-    "lower-switch,fix-irreducible,loop-simplify,lcssa";
+    "loop-simplify,lcssa";
 
 static void run_passes(llvm::Function &function)
 {
@@ -36,6 +39,8 @@ static void run_passes(llvm::Function &function)
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
+    /* what is derived from a place in the group's memory loses its space */
+    manager.addPass(llvm::InferAddressSpacesPass(KILN__SHARED_SPACE));
     llvm::cantFail(builder.parsePassPipeline(manager, passes));
     manager.run(function, functions);
 }
