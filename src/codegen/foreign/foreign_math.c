@@ -360,12 +360,14 @@ static void rewrite_call(kiln__codegen_job *job, LLVMBuilderRef builder,
 }
 
 /* True for an intrinsic that stays: the target has code for it. Two results of
-   one instruction are the exception: few targets have them. */
+   one instruction are the exception: few targets have them, and LLVM 22's cost
+   model takes two vectors for one, and crashes. */
 static int stays(const kiln__codegen_job *job, LLVMValueRef call,
                  const kiln__math_function *f)
 {
     return is_intrinsic(call) &&
-           kiln__foreign_limited(job, call, f->intrinsic) == NULL;
+           kiln__foreign_limited(job, call, f->intrinsic) == NULL &&
+           (f->form < KILN__FORM_SPLIT || !is_vector(LLVMGetOperand(call, 0)));
 }
 
 static const kiln__codegen_import *import_of(const kiln__codegen_job *job,
