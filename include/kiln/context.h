@@ -141,7 +141,7 @@ KILN_API void kiln_context_free(kiln_context *context);
  * obtained before, except kernels through call-site handles, which revalidate
  * themselves. Objects that are still valid keep their addresses. Kiln's own
  * threads go on working, and the objects that they need are kept. Within a
- * callback the function frees nothing. NULL is fine.
+ * callback of the context the function frees nothing. NULL is fine.
  */
 KILN_API void kiln_context_collect(kiln_context *context);
 

@@ -160,8 +160,8 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
  * that allocates, and kept; it costs nothing for other kernels. Arrays that a
  * kernel has not freed are freed when a wait or a poll finds all work done; on
  * the host, at the next launch. KILN_EINVAL beyond 8 GiB; KILN_EBUSY when
- * launches that used the heap have not been waited for, or when
- * kiln_queue_native() has given its address away.
+ * launches that used the heap have not been waited for, in a callback that the
+ * queue has called, or when kiln_queue_native() has given its address away.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_set_heap(kiln_queue *queue,
                                                         uint64_t bytes,
@@ -176,7 +176,9 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_set_heap(kiln_queue *queue,
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_set_time_limit(
     kiln_queue *queue, uint32_t milliseconds, kiln_error **error);
-/** Waits for the queue's work and ends it. NULL is fine. */
+/** Waits for the queue's work and ends it. In a callback that a launch, wait or
+ *  poll of the queue has called it does nothing but write a warning to the log.
+ *  NULL is fine. */
 KILN_API void kiln_queue_free(kiln_queue *queue);
 
 /** Returns how many launches passed the checks and were handed to the device,
@@ -213,7 +215,8 @@ typedef struct kiln_launch {
  * kiln_queue_wait() or kiln_queue_poll(). The process and the device go on;
  * what the kernel wrote before the exception stays written. KILN_ECANCELED:
  * kiln_queue_cancel() stopped it; KILN_ETIMEDOUT: the queue's time limit did.
- * KILN_EDEVICE: the driver failed.
+ * KILN_EDEVICE: the driver failed. KILN_EBUSY: in a callback of the host that a
+ * launch, wait or poll of the same queue has called; so are waits and polls.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_launch(
     kiln_queue *queue, const kiln_kernel *kernel, const kiln_launch *launch,

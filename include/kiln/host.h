@@ -47,8 +47,13 @@ typedef struct kiln_event {
 
 /**
  * What the host offers. Every member is optional; NULL means "not offered".
- * Members are called from any thread unless they say otherwise, must not unwind
- * or jump out, and may call back into Kiln unless they say otherwise.
+ * Members are called from any thread unless they say otherwise, must return on
+ * the thread that called them, must not unwind or jump out, and may call back
+ * into Kiln unless they say otherwise. While one runs, the queue whose launch,
+ * wait or poll called it takes no other one (KILN_EBUSY); another queue does.
+ * kiln_context_collect() and kiln_context_free() do nothing while one runs on
+ * the thread. The same holds for functions of the host that a kernel calls, and
+ * for those of stores and attachments.
  */
 typedef struct kiln_host_ops {
     size_t size; /* sizeof(kiln_host_ops), as the host compiled it */

@@ -38,6 +38,7 @@ struct kiln__backends {
     kiln__backend *first;
     size_t count;
     kiln__offline_target *offline;
+    kiln_queue *queues;
     struct kiln__loaded_module *grown; /* modules to save at a wait or when they
                                           are unloaded */
     kiln__fork_guard guard;
@@ -73,6 +74,11 @@ kiln__backend *kiln__backend_at(kiln_context *context, size_t index);
 /* Returns the entry, even if the build lacks the backend; or NULL. */
 kiln__backend *kiln__backend_entry(kiln_context *context, const char *name,
                                    size_t name_size);
+
+/* ---- device.c ---- */
+
+/* Whether a launch, wait or poll of some queue is under way. */
+int kiln__queues_are_busy(const kiln_context *context);
 
 /* ---- relocate.c ---- */
 

@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "base/error.h"
 #include "context/keys/settings.h"
+#include "context/log.h"
 
 /*
  * The public functions check their arguments and call the backend's table, or
@@ -279,6 +280,41 @@ kiln_status kiln_buffer_read(const kiln_buffer *buffer, uint64_t offset,
 
 /* ---- queues ---- */
 
+static void list(kiln_queue *queue)
+{
+    struct kiln__backends *backends = queue->device->context->backends;
+
+    kiln__mutex_lock(&backends->lock);
+    queue->next = backends->queues;
+    backends->queues = queue;
+    kiln__mutex_unlock(&backends->lock);
+}
+
+static void unlist(const kiln_queue *queue)
+{
+    struct kiln__backends *backends = queue->device->context->backends;
+    kiln_queue **link = &backends->queues;
+
+    kiln__mutex_lock(&backends->lock);
+    while (*link != queue)
+        link = &(*link)->next;
+    *link = queue->next;
+    kiln__mutex_unlock(&backends->lock);
+}
+
+int kiln__queues_are_busy(const kiln_context *context)
+{
+    struct kiln__backends *backends = context->backends;
+    const kiln_queue *at;
+
+    kiln__mutex_lock(&backends->lock);
+    at = backends->queues;
+    while (at != NULL && !kiln__queue_is_busy(at))
+        at = at->next;
+    kiln__mutex_unlock(&backends->lock);
+    return at != NULL;
+}
+
 static kiln_status queue_make(kiln_queue **out, kiln_device *device,
                               void *native, kiln_error **error)
 {
@@ -295,6 +331,7 @@ static kiln_status queue_make(kiln_queue **out, kiln_device *device,
         kiln__deallocate(&device->context->alloc, queue, sizeof *queue);
         return status;
     }
+    list(queue);
     *out = queue;
     return KILN_OK;
 }
@@ -324,11 +361,17 @@ void kiln_queue_free(kiln_queue *queue)
     if (queue == NULL)
         return;
     device = queue->device;
+    if (kiln__queue_is_busy(queue)) {
+        kiln__log(device->context, KILN_LOG_WARNING,
+                  "kiln_queue_free() in a callback of the queue does nothing");
+        return;
+    }
     (void)device->ops->wait(device->self, queue->handle, 1, &exception, NULL);
     if (device->ops->native_grew != NULL)
         kiln__growth_save(queue, device->context);
     kiln__queue_heap_dispose(queue);
     device->ops->queue_free(device->self, queue->handle);
+    unlist(queue);
     kiln__deallocate(&device->context->alloc, queue, sizeof *queue);
 }
 

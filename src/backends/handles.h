@@ -3,6 +3,8 @@
 #ifndef KILN_HANDLES_H
 #define KILN_HANDLES_H
 
+#include <stdatomic.h>
+
 #include "backends/backend.h"
 #include "backends/workload.h"
 
@@ -37,6 +39,10 @@ struct kiln_queue {
     kiln_device *device;
     void *handle;
     uint32_t time_limit_ms;
+    /* A launch, wait or poll is under way: the host's callbacks in it must not
+       begin another one, which would take its heap and its record, and must not
+       free its kernel. Atomic because any thread may look. */
+    atomic_int is_busy;
     uint64_t launches; /* launches whose arguments were accepted */
     /* The frontend of the kernel that was launched last; the kernel itself may
        be gone when an exception is reported. */
@@ -44,7 +50,18 @@ struct kiln_queue {
     kiln__queue_heap heap;
     kiln_exception exception; /* all zero but its size, for the next
                                  exception */
+    kiln_queue *next;         /* of the context */
 };
+
+/* ---- launch.c ---- */
+
+static inline int kiln__queue_is_busy(const kiln_queue *queue)
+{
+    return atomic_load_explicit(&queue->is_busy, memory_order_relaxed);
+}
+/* KILN_EBUSY for a queue that is busy; `what` cannot be done with it. */
+kiln_status kiln__queue_check_idle(const kiln_queue *queue, const char *what,
+                                   kiln_error **error);
 
 /* ---- queue_heap.c ---- */
 

@@ -11,6 +11,7 @@
 #include "backends/report_text.h"
 #include "base/data/arena.h"
 #include "base/error.h"
+#include "context/callback.h"
 #include "context/keys/settings.h"
 #include "context/types/types.h"
 #include "tiers/binary/stored_binary.h"
@@ -340,17 +341,28 @@ static kiln_status report_exception(kiln_exception *exception,
     return status;
 }
 
+static void set_busy(kiln_queue *queue, int is_busy)
+{
+    atomic_store_explicit(&queue->is_busy, is_busy, memory_order_relaxed);
+}
+
 /* Empties the queue's record before anything else is called, whatever the
    backend has left in it. */
 static kiln_status fail_launch(kiln_queue *queue, kiln_status status,
                                kiln_error **error)
 {
     kiln_exception exception = queue->exception;
+    kiln__callback callback;
 
     queue->exception = (kiln_exception){.size = sizeof exception};
-    return status == KILN_EEXCEPTION
-               ? report_exception(&exception, queue->frontend, error)
-               : status;
+    if (status != KILN_EEXCEPTION)
+        return status;
+    set_busy(queue, 1);
+    kiln__callback_begin(&callback, queue->device->context);
+    status = report_exception(&exception, queue->frontend, error);
+    kiln__callback_end(&callback);
+    set_busy(queue, 0);
+    return status;
 }
 
 /* Only a kernel that allocates can run out of memory in this way: so the
@@ -427,8 +439,10 @@ static kiln_status launch_packed(kiln_queue *queue,
         KILN_TRY(kiln__queue_heap_get(&request->heap, queue, error));
     queue->launches++;
     queue->frontend = frontend_of(kernel);
+    set_busy(queue, 1);
     status = device->ops->launch(device->self, queue->handle, request,
                                  &queue->exception, error);
+    set_busy(queue, 0);
     if (status == KILN_OK && device->ops->native_grew != NULL &&
         device->ops->native_grew(device->self, kernel->module->handle))
         kiln__growth_note(queue, kernel);
@@ -458,6 +472,17 @@ static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
     return status;
 }
 
+kiln_status kiln__queue_check_idle(const kiln_queue *queue, const char *what,
+                                   kiln_error **error)
+{
+    if (!kiln__queue_is_busy(queue))
+        return KILN_OK;
+    return kiln__error_set(error, KILN_EBUSY,
+                           "%s in a callback: the queue is in the middle of a "
+                           "launch, wait or poll; use another queue",
+                           what);
+}
+
 static kiln_status check_stop(const kiln_queue *queue, kiln_error **error)
 {
     if (queue->device->ops->cancel != NULL)
@@ -480,6 +505,8 @@ kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
     KILN_REQUIRE(kernel != NULL, error);
     KILN_REQUIRE(launch != NULL, error);
     KILN_REQUIRE(arguments != NULL || count == 0, error);
+    if (kiln__queue_is_busy(queue))
+        return kiln__queue_check_idle(queue, "a launch", error);
     if (!is_at_home(queue->device, kernel))
         KILN_TRY(check_home(queue->device, kernel, error));
     if (count != kernel->info->argument_count)
@@ -558,9 +585,12 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     kiln_status status;
 
     KILN_REQUIRE(queue != NULL, error);
+    KILN_TRY(kiln__queue_check_idle(queue, block ? "a wait" : "a poll", error));
     device = queue->device;
+    set_busy(queue, 1);
     status = device->ops->wait(device->self, queue->handle, block,
                                &queue->exception, error);
+    set_busy(queue, 0);
     if (device->ops->native_grew != NULL &&
         (status == KILN_OK || status == KILN_EEXCEPTION))
         kiln__growth_save(queue, device->context);

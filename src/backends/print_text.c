@@ -4,6 +4,7 @@
 
 #include "abi/scalars.h"
 #include "backends/report_text.h"
+#include "context/callback.h"
 
 /*
  * A record becomes one piece of text and one call of the host's callback, so
@@ -59,7 +60,12 @@ void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
 
 void kiln__print_send(const kiln_context *context, const kiln__text *text)
 {
+    kiln__callback callback;
+
     /* If there was no memory for the text, only this record is lost. */
-    if (context->host.print != NULL && !text->failed && text->size > 0)
-        context->host.print(context->host_env, text->bytes, text->size);
+    if (context->host.print == NULL || text->failed || text->size == 0)
+        return;
+    kiln__callback_begin(&callback, context);
+    context->host.print(context->host_env, text->bytes, text->size);
+    kiln__callback_end(&callback);
 }

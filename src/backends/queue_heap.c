@@ -112,6 +112,7 @@ kiln_status kiln_queue_set_heap(kiln_queue *queue, uint64_t bytes,
         return kiln__error_set(error, KILN_EBUSY,
                                "the heap's address was told for launches that "
                                "are not Kiln's: it stays");
+    KILN_TRY(kiln__queue_check_idle(queue, "a change of the heap", error));
     if (queue->heap.is_used)
         return kiln__error_set(error, KILN_EBUSY,
                                "kernels may be using the heap: wait before");

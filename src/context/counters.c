@@ -5,6 +5,7 @@
 
 #include "base/data/array.h"
 #include "base/system/thread.h"
+#include "context/callback.h"
 #include "context/context.h"
 #include "context/counters.h"
 #include "context/log.h"
@@ -266,8 +267,7 @@ void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
     kiln__count_stage(context, stage, nanoseconds);
     if (context->trace != NULL)
         trace_stage(context, stage, name, nanoseconds);
-    if (context->host.event != NULL)
-        context->host.event(context->host_env, &event);
+    kiln__tell_event(context, &event);
 }
 
 /* ---- reading ---- */

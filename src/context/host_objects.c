@@ -7,6 +7,7 @@
 
 #include "base/data/arena.h"
 #include "base/error.h"
+#include "context/callback.h"
 
 /*
  * Between resolve() and root() a collector may move the object. So the host is
@@ -47,6 +48,7 @@ static kiln_status ask_host(void **address, const kiln_context *context,
                             const char *user, const char *name,
                             kiln_error **error)
 {
+    kiln__callback callback;
     kiln_status status;
 
     if (context->host.resolve == NULL)
@@ -55,7 +57,9 @@ static kiln_status ask_host(void **address, const kiln_context *context,
                                "callback",
                                user, name);
     *address = NULL;
+    kiln__callback_begin(&callback, context);
     status = context->host.resolve(context->host_env, name, address);
+    kiln__callback_end(&callback);
     if (status == KILN_OK && *address != NULL)
         return KILN_OK;
     if (status == KILN_ENOMEM)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "context/context.h"
+#include "context/callback.h"
 
 /* Longer lines are cut: logging allocates nothing, so that it works when memory
    has run out. */
@@ -46,10 +46,15 @@ static void keep_line(int32_t level, const char *text)
 
 static void say(const kiln_context *context, int32_t level, const char *text)
 {
-    if (held != NULL)
+    kiln__callback callback;
+
+    if (held != NULL) {
         keep_line(level, text);
-    else
-        context->host.log(context->host_env, level, text);
+        return;
+    }
+    kiln__callback_begin(&callback, context);
+    context->host.log(context->host_env, level, text);
+    kiln__callback_end(&callback);
 }
 
 void kiln__log_let_go(kiln__held_lines *lines, const kiln_context *context)
@@ -90,6 +95,27 @@ void kiln__blocking_leave(const kiln_context *context)
 {
     if (context->host.blocking_leave != NULL)
         context->host.blocking_leave(context->host_env);
+}
+
+static void call(const kiln_context *context, void (*function)(void *env))
+{
+    kiln__callback callback;
+
+    if (function == NULL)
+        return;
+    kiln__callback_begin(&callback, context);
+    function(context->host_env);
+    kiln__callback_end(&callback);
+}
+
+void kiln__own_thread_enter(const kiln_context *context)
+{
+    call(context, context->host.thread_enter);
+}
+
+void kiln__own_thread_leave(const kiln_context *context)
+{
+    call(context, context->host.thread_leave);
 }
 
 void kiln__own_blocking_enter(const kiln_context *context)

@@ -11,7 +11,11 @@ void kiln__log(kiln_context *context, int32_t level, const char *format, ...)
 /* Call the host's callbacks around a wait, if it gave any. */
 void kiln__blocking_enter(const kiln_context *context);
 void kiln__blocking_leave(const kiln_context *context);
-/* The same on a thread of Kiln's, if the host knows the thread. */
+/* Call them at the begin and the end of a thread of Kiln's. */
+void kiln__own_thread_enter(const kiln_context *context);
+void kiln__own_thread_leave(const kiln_context *context);
+/* kiln__blocking_enter() and _leave() on a thread of Kiln's, if the host knows
+   the thread. */
 void kiln__own_blocking_enter(const kiln_context *context);
 void kiln__own_blocking_leave(const kiln_context *context);
 

@@ -222,16 +222,14 @@ static void *worker_main(void *argument)
     task *taken;
 
     current = argument;
-    if (context->host.thread_enter != NULL)
-        context->host.thread_enter(context->host_env);
+    kiln__own_thread_enter(context);
     while ((taken = task_await(workers)) != NULL) {
         const task now = *taken;
 
         kiln__deallocate(&context->alloc, taken, sizeof *taken);
         now.run(now.env);
     }
-    if (context->host.thread_leave != NULL)
-        context->host.thread_leave(context->host_env);
+    kiln__own_thread_leave(context);
     end_worker(workers, argument);
     return NULL;
 }
@@ -354,8 +352,7 @@ _Noreturn void kiln__workers_park(kiln_context *context)
     struct kiln__workers *workers = self->pool;
 
     /* The host must not wait for a thread that never returns. */
-    if (context->host.thread_leave != NULL)
-        context->host.thread_leave(context->host_env);
+    kiln__own_thread_leave(context);
     kiln__mutex_lock(&workers->lock);
     unlist(workers, self);
     /* No task may stay queued without a worker to run it. This thread can wait

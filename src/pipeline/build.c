@@ -10,6 +10,7 @@
 #include "base/system/thread.h"
 #include "base/toolchain/ptxas.h"
 #include "codegen_client/provenance.h"
+#include "context/callback.h"
 #include "context/counters.h"
 #include "context/host_objects.h"
 #include "context/keys/key.h"
@@ -245,8 +246,7 @@ static void tell_session(const kiln__build *build, const char *reason)
                                    .outcome = event.reason};
 
     kiln__trace_end(context, now, &note);
-    if (context->host.event != NULL)
-        context->host.event(context->host_env, &event);
+    kiln__tell_event(context, &event);
 }
 
 static kiln_status take_result(void *env, const kiln__codegen_result *result)

@@ -5,6 +5,7 @@
 #include "base/digest/digest.h"
 #include "base/error.h"
 #include "base/system/thread.h"
+#include "context/callback.h"
 #include "context/keys/key.h"
 #include "context/log.h"
 #include "context/trace.h"
@@ -84,8 +85,7 @@ static void tell_job(kiln_context *context, const kiln_code *code,
 
     if (context->trace != NULL)
         trace_job(context, &event);
-    if (context->host.event != NULL)
-        context->host.event(context->host_env, &event);
+    kiln__tell_event(context, &event);
 }
 
 void kiln__task_fail(kiln_context *context, kiln__flight *flight,

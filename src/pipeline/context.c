@@ -13,6 +13,7 @@
 #include "codegen_client/provenance.h"
 #include "codegen_client/tool_identity.h"
 #include "context/cache_settings.h"
+#include "context/callback.h"
 #include "context/context.h"
 #include "context/counters.h"
 #include "context/environment.h"
@@ -254,14 +255,21 @@ kiln_status kiln_context_new_(int32_t abi_version, kiln_context **out,
     return KILN_OK;
 }
 
+static int is_called_back(const kiln_context *context)
+{
+    return kiln__call_scopes_of_thread(context) > 0 ||
+           kiln__callback_is_open(context) || kiln__queues_are_busy(context);
+}
+
 void kiln_context_free(kiln_context *context)
 {
     void (*finalize)(void *env);
     void *env;
+    kiln__callback callback;
 
     if (context == NULL)
         return;
-    if (kiln__call_scopes_of_thread(context)) {
+    if (is_called_back(context)) {
         kiln__log(context, KILN_LOG_WARNING,
                   "kiln_context_free() in a callback of the context does "
                   "nothing");
@@ -269,7 +277,9 @@ void kiln_context_free(kiln_context *context)
     }
     finalize = context->host_finalize;
     env = context->host_env;
+    kiln__callback_begin(&callback, context);
     modules_end(context, MODULE_COUNT);
+    kiln__callback_end(&callback);
     kiln__fork_list_remove(&context->fork);
     context_release(context);
     if (finalize != NULL)
@@ -278,6 +288,6 @@ void kiln_context_free(kiln_context *context)
 
 void kiln_context_collect(kiln_context *context)
 {
-    if (context != NULL)
+    if (context != NULL && !is_called_back(context))
         kiln__tiers_collect(context);
 }

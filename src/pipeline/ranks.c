@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
+#include "context/callback.h"
 #include "context/host_ops.h"
 #include "context/log.h"
 #include "context/trace.h"
@@ -149,10 +150,14 @@ static kiln_status ask_once(const kiln_artifact **out, kiln_context *context,
 {
     const uint64_t left_ms = left_ns / 1000000 + 1;
     kiln_blob reply = {0};
-    kiln_status status = context->host.fetch(
+    kiln__callback callback;
+    kiln_status status;
+
+    kiln__callback_begin(&callback, context);
+    status = context->host.fetch(
         context->host_env, owner, request->bytes, request->size,
         left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX, &reply);
-
+    kiln__callback_end(&callback);
     /* Any failure of the transport is KILN_EIO: only the owner itself may say
        KILN_ENOTFOUND. */
     if (status != KILN_OK)

@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "base/system/passing.h"
 #include "context/cache_settings.h"
+#include "context/callback.h"
 #include "context/log.h"
 #include "stores/folder_packs.h"
 #include "stores/pack/pack.h"
@@ -48,6 +49,7 @@ static kiln__store_link *link_new(const kiln_context *context,
 
     if (link == NULL)
         return NULL;
+    link->context = context;
     link->ops = *ops;
     link->self = self;
     link->priority = priority;
@@ -60,16 +62,64 @@ static kiln_status find_loose(kiln__stored *out, kiln__entry_fault *fault,
     return kiln__loose_get(out, fault, self, key);
 }
 
+/*
+ * ---- functions of a store ----
+ *
+ * A store of the host may call Kiln.
+ */
+
+static kiln_status call_get(const kiln__store_link *link, const kiln_key *key,
+                            kiln_blob *out)
+{
+    kiln__callback callback;
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    kiln__callback_begin(&callback, link->context);
+    status = link->ops.get(link->self, key, out, &error);
+    kiln__callback_end(&callback);
+    kiln_error_free(error);
+    return status;
+}
+
+static kiln_status call_put(const kiln__store_link *link, const kiln_key *key,
+                            const kiln_blob *envelope)
+{
+    kiln__callback callback;
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    kiln__callback_begin(&callback, link->context);
+    status =
+        link->ops.put(link->self, key, envelope->data, envelope->size, &error);
+    kiln__callback_end(&callback);
+    kiln_error_free(error);
+    return status;
+}
+
+static void call_remove(const kiln__store_link *link, const kiln_key *key)
+{
+    kiln__callback callback;
+    kiln_error *error = NULL;
+
+    if (link->ops.remove == NULL)
+        return;
+    kiln__callback_begin(&callback, link->context);
+    (void)link->ops.remove(link->self, key, &error);
+    kiln__callback_end(&callback);
+    kiln_error_free(error);
+}
+
+/* ---- what a link does ---- */
+
 static kiln_status find_bytes(kiln__stored *out, kiln__entry_fault *fault,
                               kiln__store_link *link, const kiln_key *key)
 {
-    kiln_error *error = NULL;
     kiln_status status;
 
     *out = (kiln__stored){0};
     *fault = KILN__FAULT_NONE;
-    status = link->ops.get(link->self, key, &out->bytes, &error);
-    kiln_error_free(error);
+    status = call_get(link, key, &out->bytes);
     if (status != KILN_OK) {
         out->bytes = (kiln_blob){0};
         if (status != KILN_ENOTFOUND)
@@ -84,7 +134,8 @@ static kiln_status find_bytes(kiln__stored *out, kiln__entry_fault *fault,
 }
 
 kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
-                            kiln__store_link *link, const kiln_key *key)
+                            kiln__store_link *link, const kiln_key *key,
+                            int drops)
 {
     kiln_status status;
 
@@ -103,9 +154,8 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
     if (status == KILN_ECORRUPT) {
         /* Remove it by the key that was asked for, because the entry may claim
            another. */
-        if (link->is_host && link->ops.remove != NULL &&
-            out->entry.key.encoded != NULL)
-            (void)link->ops.remove(link->self, key, NULL);
+        if (drops && link->is_host)
+            call_remove(link, key);
         kiln__stored_release(out);
         return KILN_ENOTFOUND;
     }
@@ -115,7 +165,6 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
 kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
                            const kiln_blob *envelope, int replace)
 {
-    kiln_error *error = NULL;
     kiln_status status;
 
     if (atomic_load(&link->takes_none))
@@ -125,11 +174,9 @@ kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
                                envelope->size, replace);
     if (!link->is_host)
         return KILN_EREADONLY;
-    if (replace && link->ops.remove != NULL)
-        (void)link->ops.remove(link->self, key, NULL);
-    status =
-        link->ops.put(link->self, key, envelope->data, envelope->size, &error);
-    kiln_error_free(error);
+    if (replace)
+        call_remove(link, key);
+    status = call_put(link, key, envelope);
     if (status == KILN_EREADONLY)
         atomic_store(&link->takes_none, 1);
     return status;
@@ -140,9 +187,8 @@ void kiln__link_drop(kiln__store_link *link, const kiln__stored *stored)
     if (link->loose != NULL && link->loose->options.writes)
         kiln__loose_drop(link->loose, stored->entry.key.digest,
                          stored->identity);
-    else if (link->is_host && link->ops.remove != NULL &&
-             stored->entry.key.encoded != NULL)
-        (void)link->ops.remove(link->self, &stored->entry.key, NULL);
+    else if (link->is_host)
+        call_remove(link, &stored->entry.key);
 }
 
 /*

@@ -13,6 +13,7 @@
  */
 typedef struct kiln__store_link kiln__store_link;
 struct kiln__store_link {
+    const kiln_context *context;
     kiln_store_ops ops; /* missing members are NULL */
     void *self;
     kiln__store_find find; /* NULL: ops.get */
@@ -51,9 +52,12 @@ static inline kiln__store_link *kiln__chain_next(const kiln__store_link *link)
 kiln_status kiln__chain_add(kiln_context *context,
                             const kiln__store_source *source);
 /* KILN_OK or KILN_ENOTFOUND. `fault` tells why an entry was rejected; for a
-   store that could not answer it is KILN__FAULT_COUNT. */
+   store that could not answer it is KILN__FAULT_COUNT. A rejected entry is
+   removed from a store of the host if it `drops`; the disk store knows by
+   itself whether it may. */
 kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
-                            kiln__store_link *link, const kiln_key *key);
+                            kiln__store_link *link, const kiln_key *key,
+                            int drops);
 /* KILN_OK; KILN_EREADONLY; or another failure. */
 kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
                            const kiln_blob *envelope, int replace);

@@ -1,5 +1,6 @@
 /* collect.c - frees what no world in use can see. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "context/callback.h"
 #include "context/counters.h"
 #include "tiers/binary/artifact.h"
 #include "tiers/binary/job_table.h"
@@ -184,12 +185,11 @@ static void codes_free(kiln_context *context, kiln_code *dead)
     }
 }
 
-void kiln__tiers_collect(kiln_context *context)
+static void collect(kiln_context *context)
 {
     struct kiln__tiers *tiers = context->tiers;
     kiln_kernel *kernels = NULL;
     kiln_code *codes;
-    kiln__call_scope scope;
 
     kiln__frontends_note_oldest(context);
     kiln__mutex_lock(&tiers->lock);
@@ -209,9 +209,14 @@ void kiln__tiers_collect(kiln_context *context)
     bury(tiers, kernels);
     codes_free(context, codes);
     kiln__tiers_trim(tiers);
-    /* So that a collection inside collect() finds a call scope and frees
-       nothing. */
-    kiln__call_scope_enter(&scope, context);
     kiln__frontends_collect(context);
-    kiln__call_scope_leave(&scope);
+}
+
+void kiln__tiers_collect(kiln_context *context)
+{
+    kiln__callback callback;
+
+    kiln__callback_begin(&callback, context);
+    collect(context);
+    kiln__callback_end(&callback);
 }

@@ -287,6 +287,41 @@ static void two_names_may_be_one_object(void **state)
     assert_int_equal(cells[32], 1);
 }
 
+/* ---- functions that call Kiln ---- */
+
+static world *called;
+
+static void replace_and_collect(void)
+{
+    assert_ok(toy_define(&called->toy, 0, 9, NULL, NULL));
+    kiln_context_collect(called->context);
+    kiln_context_free(called->context);
+}
+
+static void a_kernel_stays_while_it_calls_the_host(void **state)
+{
+    world *w = *state;
+    const kiln_config *const configs[] = {w->patch, w->resolve};
+
+    called = w;
+    w->toy.head = "declare void @kiln_site_act() nounwind willreturn\n";
+    w->toy.body = "  call void @kiln_site_act()\n";
+    w->toy.sites[0][0] = "act()";
+    w->objects[0].name = "act";
+    w->objects[0].address = (void *)(uintptr_t)replace_and_collect;
+    for (int i = 0; i < 2; i++) {
+        const kiln_kernel *kernel;
+
+        assert_ok(toy_define(&w->toy, 0, i, NULL, NULL));
+        kernel = kernel_of(w, configs[i]);
+        launch(w, kernel);
+        assert_int_equal(kiln_kernel_is_valid(kernel), 0);
+        assert_non_null(kiln_kernel_artifact(kernel));
+        kiln_context_collect(w->context);
+        assert_null(kiln_kernel_artifact(kernel));
+    }
+}
+
 /* ---- how long objects are rooted ---- */
 
 static void unloading_lets_go(void **state)
@@ -609,6 +644,7 @@ int main(void)
         TEST(patched_sites_are_filled_at_each_load),
         TEST(resolved_sites_stay_in_the_session),
         TEST(two_names_may_be_one_object),
+        TEST(a_kernel_stays_while_it_calls_the_host),
         TEST(unloading_lets_go),
         TEST(an_artifact_keeps_what_it_was_made_of),
         TEST(nothing_is_rooted_beyond_the_context),

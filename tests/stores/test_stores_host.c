@@ -3,6 +3,7 @@
 /* LABELS: unit fault tiers */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +182,93 @@ static void every_bit_that_a_store_flips_is_noticed(void **state)
     assert_int_equal(faulty.lent, 0);
 }
 
+static void give(const faulty_store *faulty, const loose_entry *e)
+{
+    assert_ok(faulty->ops->put(faulty->self, &e->entry.key, e->envelope.data,
+                               e->envelope.size, NULL));
+}
+
+static void what_may_not_write_removes_nothing(void **state)
+{
+    static const uint8_t modes[] = {KILN_CACHE_MODE_READ_ONLY,
+                                    KILN_CACHE_MODE_MUST_HIT};
+    stores_fixture *f = *state;
+    static faulty_store faulty;
+
+    for (size_t i = 0; i < sizeof modes; i++) {
+        const int last = (int)f->a.envelope.size * 8;
+
+        stores_reopen_as(f, modes[i]);
+        stores_add_faulty(f, &faulty, 1);
+        give(&faulty, &f->a);
+        for (faulty.flips = 1; faulty.flips <= last; faulty.flips += 97)
+            assert_false(stores_has(f, &f->a));
+        faulty.flips = 0;
+        faulty.cuts = 1;
+        assert_false(stores_has(f, &f->a));
+        faulty.cuts = 0;
+        assert_true(stores_has(f, &f->a));
+        assert_int_equal(faulty.removes, 0);
+        assert_int_equal(faulty.puts, 0);
+    }
+}
+
+/* Wherever the damage is: also where it hides the key. */
+static void damage_is_removed(void **state)
+{
+    stores_fixture *f = *state;
+    static faulty_store faulty;
+    const int last = (int)f->a.envelope.size * 8;
+
+    f->cache.disk = KILN_SWITCH_OFF;
+    stores_reopen(f);
+    stores_add_faulty(f, &faulty, 1);
+    for (int bit = 1; bit <= last; bit += 29) {
+        give(&faulty, &f->a);
+        faulty.flips = bit;
+        assert_false(stores_has(f, &f->a));
+        faulty.flips = 0;
+        assert_false(stores_has(f, &f->a));
+    }
+    give(&faulty, &f->a);
+    faulty.cuts = (int)f->a.envelope.size - 3;
+    assert_false(stores_has(f, &f->a));
+    faulty.cuts = 0;
+    assert_false(stores_has(f, &f->a));
+    assert_int_equal(faulty.lent, 0);
+}
+
+/* A failure to answer says nothing about the entry. */
+static void what_a_store_fails_to_give_is_not_removed(void **state)
+{
+    stores_fixture *f = *state;
+    static faulty_store faulty;
+
+    stores_add_faulty(f, &faulty, 1);
+    give(&faulty, &f->a);
+    faulty.get_fails = KILN_EIO;
+    assert_false(stores_has(f, &f->a));
+    assert_int_equal(faulty.removes, 0);
+    faulty.get_fails = 0;
+    assert_true(stores_has(f, &f->a));
+}
+
+static void an_entry_of_another_kind_is_removed(void **state)
+{
+    stores_fixture *f = *state;
+    static faulty_store faulty;
+    kiln__stored stored;
+
+    stores_add_faulty(f, &faulty, 1);
+    give(&faulty, &f->a);
+    assert_int_not_equal(f->a.entry.kind, KILN__ENTRY_INSTANCE);
+    assert_int_equal(kiln__stores_get(&stored, f->context, KILN__ENTRY_INSTANCE,
+                                      &f->a.entry.key),
+                     KILN_ENOTFOUND);
+    assert_int_equal(faulty.removes, 1);
+    assert_false(stores_has(f, &f->a));
+}
+
 static void a_store_that_takes_nothing_is_not_asked_again(void **state)
 {
     stores_fixture *f = *state;
@@ -239,6 +327,60 @@ static void after_a_rejected_entry_the_next_store_is_asked(void **state)
     loose_entry_end(&old);
 }
 
+/* ---- stores that call Kiln ---- */
+
+static kiln_status get_and_end(void *self, const kiln_key *key, kiln_blob *out,
+                               kiln_error **error)
+{
+    const stores_fixture *f = self;
+
+    (void)key;
+    (void)out;
+    (void)error;
+    kiln_context_free(f->context);
+    return KILN_ENOTFOUND;
+}
+
+static kiln_status put_and_end(void *self, const kiln_key *key,
+                               const void *bytes, size_t size,
+                               kiln_error **error)
+{
+    (void)bytes;
+    (void)size;
+    return get_and_end(self, key, NULL, error) == KILN_OK ? KILN_OK : KILN_EIO;
+}
+
+static kiln_status remove_and_end(void *self, const kiln_key *key,
+                                  kiln_error **error)
+{
+    return get_and_end(self, key, NULL, error);
+}
+
+static void free_and_end(void *self)
+{
+    const stores_fixture *f = self;
+
+    kiln_context_free(f->context);
+}
+
+static void a_store_does_not_end_its_context(void **state)
+{
+    static const kiln_store_ops ending = {
+        sizeof ending, "ending",       get_and_end, put_and_end,
+        free_and_end,  remove_and_end, NULL};
+    stores_fixture *f = *state;
+    const char *at;
+    int warnings = 0;
+
+    assert_ok(kiln_context_add_store(f->context, &ending, f, 1, &test_error));
+    assert_false(stores_has(f, &f->b));
+    kiln__stores_put(f->context, &f->a.entry, 1);
+    assert_true(stores_has(f, &f->a));
+    for (at = f->lines; (at = strstr(at, "in a callback")) != NULL; at++)
+        warnings++;
+    assert_int_equal(warnings, 4);
+}
+
 /* ---- the host's log ---- */
 
 static int answers;
@@ -289,9 +431,14 @@ int main(void)
         WITH_STORES(an_older_table_works),
         WITH_STORES(whatever_a_store_does_is_a_miss),
         WITH_STORES(every_bit_that_a_store_flips_is_noticed),
+        WITH_STORES(what_may_not_write_removes_nothing),
+        WITH_STORES(damage_is_removed),
+        WITH_STORES(what_a_store_fails_to_give_is_not_removed),
+        WITH_STORES(an_entry_of_another_kind_is_removed),
         WITH_STORES(a_store_that_takes_nothing_is_not_asked_again),
         WITH_STORES(an_entry_that_no_store_takes_is_a_failed_put),
         WITH_STORES(after_a_rejected_entry_the_next_store_is_asked),
+        WITH_STORES(a_store_does_not_end_its_context),
         WITH_STORES(a_log_may_ask_for_the_stores),
     };
 

@@ -393,6 +393,36 @@ static kiln_status bring_in(const kiln_alloc *alloc, void *env)
     return status == KILN_ENOTFOUND ? KILN_ENOMEM : status;
 }
 
+/* ---- values that call Kiln ---- */
+
+static void destroy_and_call(void *value)
+{
+    kiln_context_collect(context);
+    kiln_context_free(context);
+    number_destroy(value);
+}
+
+static void a_value_may_collect_when_it_ends(void **state)
+{
+    kiln_attachment made;
+
+    (void)state;
+    begin();
+    for (int i = 0; i < 3; i++) {
+        made = number_of(i, KILN_RELOCATION_PORTABLE);
+        made.destroy = destroy_and_call;
+        assert_ok(
+            kiln_attachment_put(NULL, code_of(0), NULL, "numbers 1", &made));
+        assert_ok(toy_define(&toy, 0, 10 + i, NULL, NULL));
+    }
+    kiln_context_collect(context);
+    assert_int_equal(live, 0);
+    made = number_of(7, KILN_RELOCATION_PORTABLE);
+    made.destroy = destroy_and_call;
+    assert_ok(kiln_attachment_put(NULL, code_of(0), NULL, "numbers 1", &made));
+    end();
+}
+
 static void attaching_survives_failing_allocations(void **state)
 {
     (void)state;
@@ -417,6 +447,7 @@ int main(void)
         TEST(threads_find_one_value),
         TEST(results_travel_with_a_delta),
         TEST(results_of_ended_code_are_left_out),
+        TEST(a_value_may_collect_when_it_ends),
         TEST(attaching_survives_failing_allocations),
     };
 

@@ -10,6 +10,7 @@ KILN_BEGIN_DECLS
 /*
  * A store keeps bytes under keys. It may lose any entry at any time; it must
  * never make one up. Functions are called from any thread, without a lock held.
+ * They may call Kiln as callbacks may (kiln/host.h).
  * Members past the end of an older table count as NULL.
  *
  * kiln_context_add_store() puts a store behind a context's tiers. The tiers
@@ -44,9 +45,9 @@ typedef struct kiln_store_ops {
 
     /** Optional. Drops the entry of `key`; another writer may store it again at
         any time. Kiln calls it for an entry that is damaged or outdated, before
-        it puts the new one. Without it the old entry stays, since the first
-        writer wins: a process that finds the result in no other store compiles
-        it again. */
+        it puts the new one; never in a mode that does not write. Without it the
+       old entry stays, since the first writer wins: a process that finds the
+       result in no other store compiles it again. */
     kiln_status (*remove)(void *self, const kiln_key *key, kiln_error **error);
     /** Optional. Stores how many entries and bytes the store holds. */
     kiln_status (*stat)(void *self, uint64_t *entries, uint64_t *bytes);

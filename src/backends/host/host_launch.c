@@ -240,14 +240,12 @@ static void *run_piece(void *argument)
     const piece *p = argument;
     const kiln_context *context = p->run->context;
 
-    if (context->host.thread_enter != NULL)
-        context->host.thread_enter(context->host_env);
+    kiln__own_thread_enter(context);
     if (has_stack(p->run))
         run_here(p->run, p->first, p->last);
     else
         atomic_store_explicit(&p->run->no_stack, 1, memory_order_relaxed);
-    if (context->host.thread_leave != NULL)
-        context->host.thread_leave(context->host_env);
+    kiln__own_thread_leave(context);
     return NULL;
 }
 

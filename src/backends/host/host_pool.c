@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
+#include "context/callback.h"
 #include "context/log.h"
 
 /*
@@ -193,14 +194,12 @@ static void *run_worker(void *argument)
     const uint32_t thread = 1 + atomic_fetch_add(&pool->named, 1);
     uint64_t seen = 0;
 
-    if (context->host.thread_enter != NULL)
-        context->host.thread_enter(context->host_env);
+    kiln__own_thread_enter(context);
     while (!atomic_load(&pool->ending)) {
         await_news(pool, seen);
         seen = enter_job(pool, thread, seen);
     }
-    if (context->host.thread_leave != NULL)
-        context->host.thread_leave(context->host_env);
+    kiln__own_thread_leave(context);
     return NULL;
 }
 
@@ -362,9 +361,12 @@ static void run_on_host(const kiln__host_pool *pool, uint64_t count,
         .step = step_for(count, pool->thread_limit),
     };
     const uint64_t pieces = count / job.step + (count % job.step != 0);
+    kiln__callback callback;
 
+    kiln__callback_begin(&callback, context);
     context->host.parallel_for(context->host_env, (size_t)pieces, run_piece,
                                &job);
+    kiln__callback_end(&callback);
 }
 
 /* ---- whole pools ---- */

@@ -6,6 +6,7 @@
 #include "abi/shared_words.h"
 #include "base/digest/digest.h"
 #include "base/error.h"
+#include "context/callback.h"
 #include "context/counters.h"
 #include "context/log.h"
 #include "tiers/binary/artifact.h"
@@ -346,8 +347,7 @@ static void tell_event(const kiln_context *context, const kiln_code *code)
                         .kind = KILN_EVENT_INVALIDATE,
                         .name = code->name};
 
-    if (context->host.event != NULL)
-        context->host.event(context->host_env, &event);
+    kiln__tell_event(context, &event);
 }
 
 static void report_names(const kiln__code_list *list,
