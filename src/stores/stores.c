@@ -141,6 +141,7 @@ static kiln_status ask_store(kiln__stored *out, kiln_context *context,
                              int32_t kind, const kiln_key *key,
                              kiln__store_link *link)
 {
+    const int drops = kiln__stores_write(context, kind);
     int met = 0;
 
     for (; link != NULL; link = kiln__chain_next(link)) {
@@ -148,10 +149,12 @@ static kiln_status ask_store(kiln__stored *out, kiln_context *context,
 
         if (!may_have(link, kind))
             continue;
-        if (kiln__link_find(out, &fault, link, key) == KILN_OK) {
+        if (kiln__link_find(out, &fault, link, key, drops) == KILN_OK) {
             if (is_right(out, kind))
                 return KILN_OK;
             fault = KILN__FAULT_MALFORMED;
+            if (drops)
+                kiln__link_drop(link, out);
             kiln__stored_release(out);
         }
         if (fault == KILN__FAULT_NONE)
