@@ -523,27 +523,8 @@ static void an_exception_has_a_place(void **state)
     kiln_error_free(error);
 }
 
-static void the_host_says_what_it_lacks(void **state)
-{
-    (void)state;
-    assert_refused("declare i32 @kiln_scan.add.i32(i32, i32)",
-                   "  %r = call i32 @kiln_scan.add.i32(i32 1, i32 %v)\n",
-                   "'kiln_scan.add.i32': backend 'host' does not have it");
-}
-
-/* The host runs the items of a group one after the other; what they do together
-   is tested there with barriers. */
-static int has_items_side_by_side(void)
-{
-    return strcmp(kernels_backend(), "host") != 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest of_host[] = {
-        cmocka_unit_test(the_host_says_what_it_lacks),
-        cmocka_unit_test(an_exception_has_a_place),
-    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sub_groups_scan),
         cmocka_unit_test(groups_scan),
@@ -556,7 +537,5 @@ int main(void)
         cmocka_unit_test(an_exception_has_a_place),
     };
 
-    if (!has_items_side_by_side())
-        return cmocka_run_group_tests(of_host, setup, kernels_teardown);
     return cmocka_run_group_tests(tests, setup, kernels_teardown);
 }

@@ -236,6 +236,7 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     KILN_TRY(kiln__foreign_math(job));
     KILN_TRY(kiln__foreign_check(job, entry));
     KILN_TRY(kiln__foreign_sites(job));
+    KILN_TRY(kiln__foreign_bind_collectives(job));
     KILN_TRY(kiln__groups_lower(job, &entry));
     KILN_TRY(kiln__foreign_bind(job));
     KILN_TRY(kiln__foreign_need(job));

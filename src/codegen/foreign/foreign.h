@@ -64,6 +64,9 @@ const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
 /* Replaces calls of kiln_global_id() and similar functions by the backend's
    code. */
 kiln_status kiln__foreign_bind(kiln__codegen_job *job);
+/* For a backend without barriers: replaces only those that items execute
+   together, by what kiln__groups_lower() understands. */
+kiln_status kiln__foreign_bind_collectives(kiln__codegen_job *job);
 
 /* True for the name of a device function that items execute together. */
 int kiln__foreign_is_collective(const char *name);

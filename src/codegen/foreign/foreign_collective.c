@@ -1,4 +1,4 @@
-/* foreign_collective.c - what the items of a group do together, on devices. */
+/* foreign_collective.c - what the items of a group do together. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,9 +7,8 @@
 
 /*
  * On devices the items of a group run side by side, and the backend offers
- * barriers and the exchange of values within a sub-group. On the host a group's
- * items run one after the other; the pass that makes one function for the whole
- * group (src/codegen/groups) has replaced these calls before they come here.
+ * barriers and the exchange of values within a sub-group. On the host they run
+ * one after the other; what they do there is in foreign_together.c.
  */
 
 /* ---- scopes ---- */
@@ -19,23 +18,11 @@ static void refuse(const kiln__device_call *c, const char *why)
     (void)kiln__foreign_refuse_call(c->job, c->name, why);
 }
 
-static int has_items_side_by_side(const kiln__device_call *c)
-{
-    if (c->job->backend->device != NULL)
-        return 1;
-    (void)kiln__job_fail(c->job, KILN_EUNSUPPORTED,
-                         "device function '%s': backend '%s' does not have it",
-                         c->name, c->job->settings->backend);
-    return 0;
-}
-
 uint32_t kiln__foreign_scope(const kiln__device_call *c)
 {
     const LLVMValueRef scope = c->arguments[0];
     uint64_t number = 0;
 
-    if (!has_items_side_by_side(c))
-        return 0;
     if (LLVMIsAConstantInt(scope))
         number = LLVMConstIntGetZExtValue(scope);
     if (number == KILN__SCOPE_SUB_GROUP || number == KILN__SCOPE_GROUP)
@@ -58,7 +45,9 @@ LLVMValueRef kiln__foreign_barrier(const kiln__device_call *c)
     const kiln__codegen_device *device = c->job->backend->device;
     const uint32_t scope = kiln__foreign_scope(c);
 
-    if (scope == KILN__SCOPE_SUB_GROUP)
+    if (kiln__foreign_has_steps(c))
+        kiln__foreign_wait(c);
+    else if (scope == KILN__SCOPE_SUB_GROUP)
         device->sub_group_barrier(c->job, c->builder);
     else if (scope == KILN__SCOPE_GROUP && waits_for_ever(c))
         (void)kiln__job_fail(c->job, KILN_EUNSUPPORTED,
@@ -89,14 +78,14 @@ static LLVMValueRef collect(const kiln__device_call *c, uint32_t operation,
 LLVMValueRef kiln__foreign_lane(const kiln__device_call *c, uint32_t operation,
                                 LLVMValueRef value, LLVMValueRef lane)
 {
+    if (kiln__foreign_has_steps(c))
+        return kiln__foreign_lane_by_step(c, operation, value, lane);
     return collect(c, operation, value,
                    LLVMBuildZExt(c->builder, lane, kiln__job_i64(c->job), ""));
 }
 
 LLVMValueRef kiln__foreign_shuffle(const kiln__device_call *c)
 {
-    if (!has_items_side_by_side(c))
-        return NULL;
     return kiln__foreign_lane(c, c->family->number, c->arguments[0],
                               c->arguments[1]);
 }
@@ -181,7 +170,8 @@ LLVMValueRef kiln__foreign_broadcast(const kiln__device_call *c)
         return kiln__foreign_lane(c, KILN__GROUP_SUB_BROADCAST, c->arguments[1],
                                   c->arguments[2]);
     case KILN__SCOPE_GROUP:
-        return broadcast_in_group(c);
+        return kiln__foreign_has_steps(c) ? kiln__foreign_broadcast_by_step(c)
+                                          : broadcast_in_group(c);
     default:
         return NULL;
     }
@@ -189,49 +179,54 @@ LLVMValueRef kiln__foreign_broadcast(const kiln__device_call *c)
 
 /* ---- votes ---- */
 
-static LLVMValueRef vote_in_group(const kiln__device_call *c, int is_all)
+/* Combines bits, each in a number. */
+static LLVMValueRef vote_by_scan(const kiln__device_call *c, uint32_t scope,
+                                 int is_all)
 {
     const LLVMTypeRef i32 = kiln__job_i32(c->job);
     kiln__device_call scan = *c;
-    LLVMValueRef all;
+    LLVMValueRef all = LLVMBuildZExt(c->builder, c->arguments[1], i32, "");
 
     scan.kind = KILN_TYPE_I32;
     scan.operation = is_all ? KILN__COMBINE_AND : KILN__COMBINE_OR;
-    all = kiln__foreign_scan_in_group(
-        &scan, KILN__SCAN_ALL,
-        LLVMBuildZExt(c->builder, c->arguments[1], i32, ""));
+    all = kiln__foreign_has_steps(c)
+              ? kiln__foreign_scan_by_step(&scan, scope, KILN__SCAN_ALL, all)
+              : kiln__foreign_scan_in_group(&scan, KILN__SCAN_ALL, all);
     return LLVMBuildTrunc(c->builder, all,
                           LLVMInt1TypeInContext(c->job->context), "");
 }
 
 LLVMValueRef kiln__foreign_vote(const kiln__device_call *c)
 {
-    switch (kiln__foreign_scope(c)) {
-    case KILN__SCOPE_SUB_GROUP:
-        return collect(c, c->family->number, c->arguments[1], NULL);
-    case KILN__SCOPE_GROUP:
-        return vote_in_group(c, c->family->number == KILN__GROUP_SUB_ALL);
-    default:
+    const uint32_t scope = kiln__foreign_scope(c);
+
+    if (scope == 0)
         return NULL;
-    }
+    if (scope == KILN__SCOPE_SUB_GROUP && !kiln__foreign_has_steps(c))
+        return collect(c, c->family->number, c->arguments[1], NULL);
+    return vote_by_scan(c, scope, c->family->number == KILN__GROUP_SUB_ALL);
 }
 
 LLVMValueRef kiln__foreign_ballot(const kiln__device_call *c)
 {
     const LLVMTypeRef i64 = kiln__job_i64(c->job);
+    const int has_steps = kiln__foreign_has_steps(c);
     kiln__device_call scan = *c;
     LLVMValueRef bit;
 
-    if (!has_items_side_by_side(c))
-        return NULL;
-    if (c->job->backend->device->ballot != NULL)
+    if (!has_steps && c->job->backend->device->ballot != NULL)
         return c->job->backend->device->ballot(c->job, c->builder,
                                                c->arguments[0]);
     scan.kind = KILN_TYPE_I64;
     scan.operation = KILN__COMBINE_OR;
     bit = LLVMBuildShl(c->builder,
                        LLVMBuildZExt(c->builder, c->arguments[0], i64, ""),
-                       kiln__foreign_ask(c, KILN__QUERY_LANE_ID, 0), "");
+                       has_steps ? kiln__foreign_lane_later(c)
+                                 : kiln__foreign_ask(c, KILN__QUERY_LANE_ID, 0),
+                       "");
+    if (has_steps)
+        return kiln__foreign_scan_by_step(&scan, KILN__SCOPE_SUB_GROUP,
+                                          KILN__SCAN_ALL, bit);
     return kiln__foreign_scan_in_sub_group(&scan, KILN__SCAN_ALL, bit);
 }
 

@@ -356,7 +356,7 @@ static kiln_status bind(LLVMValueRef function, kiln__device_call c)
     return KILN_OK;
 }
 
-kiln_status kiln__foreign_bind(kiln__codegen_job *job)
+static kiln_status bind_all(kiln__codegen_job *job, int only_collective)
 {
     const LLVMValueRef raise = LLVMGetNamedFunction(job->module, "kiln_raise");
     const int raises = raise != NULL && LLVMGetFirstUse(raise) != NULL;
@@ -369,7 +369,8 @@ kiln_status kiln__foreign_bind(kiln__codegen_job *job)
             .job = job, .family = find_family(name), .raises = raises};
 
         next = LLVMGetNextFunction(f);
-        if (c.family == NULL)
+        if (c.family == NULL ||
+            (only_collective && !kiln__foreign_is_collective(name)))
             continue;
         c.name = kiln__arena_text(&job->arena, name);
         if (c.name == NULL)
@@ -377,4 +378,14 @@ kiln_status kiln__foreign_bind(kiln__codegen_job *job)
         KILN_TRY(bind(f, c));
     }
     return KILN_OK;
+}
+
+kiln_status kiln__foreign_bind_collectives(kiln__codegen_job *job)
+{
+    return job->backend->groups != NULL ? bind_all(job, 1) : KILN_OK;
+}
+
+kiln_status kiln__foreign_bind(kiln__codegen_job *job)
+{
+    return bind_all(job, 0);
 }

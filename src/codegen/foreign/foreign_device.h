@@ -94,7 +94,7 @@ LLVMValueRef kiln__foreign_broadcast(const kiln__device_call *call);
 LLVMValueRef kiln__foreign_ballot(const kiln__device_call *call);
 LLVMValueRef kiln__foreign_vote(const kiln__device_call *call);
 
-/* ---- foreign_scan.c: reductions and scans, on devices ---- */
+/* ---- foreign_scan.c: reductions and scans ---- */
 LLVMValueRef kiln__foreign_scan(const kiln__device_call *call);
 /* Combine `value` of the items with the call's operation. */
 LLVMValueRef kiln__foreign_scan_in_sub_group(const kiln__device_call *call,
@@ -106,5 +106,46 @@ LLVMValueRef kiln__foreign_scan_in_group(const kiln__device_call *call,
 int kiln__foreign_read_operation(uint32_t *out, const char **at);
 /* False when the call's operation does not exist for its type. */
 int kiln__foreign_can_combine(const kiln__device_call *call);
+/* Builds the call's operation on two values of its type. */
+LLVMValueRef kiln__foreign_combine(const kiln__device_call *call,
+                                   LLVMBuilderRef builder, LLVMValueRef a,
+                                   LLVMValueRef b);
+/* Returns what the operation gives where there is no value. */
+LLVMValueRef kiln__foreign_neutral(const kiln__device_call *call);
+/* Returns what leaves any other value as it is. */
+LLVMValueRef kiln__foreign_identity(const kiln__device_call *call);
+
+/* ---- foreign_together.c: what items do together, on the host ---- */
+/* True where items exchange values by steps of their group (groups.h). */
+int kiln__foreign_has_steps(const kiln__device_call *call);
+/* As the functions without "by step". `scope` may be 0: the job has failed. */
+LLVMValueRef kiln__foreign_scan_by_step(const kiln__device_call *call,
+                                        uint32_t scope, uint32_t which,
+                                        LLVMValueRef value);
+LLVMValueRef kiln__foreign_lane_by_step(const kiln__device_call *call,
+                                        uint32_t which, LLVMValueRef value,
+                                        LLVMValueRef lane);
+LLVMValueRef kiln__foreign_broadcast_by_step(const kiln__device_call *call);
+/* Returns the item's lane as i64, by a call that is bound later: until then it
+   is known to differ between items. */
+LLVMValueRef kiln__foreign_lane_later(const kiln__device_call *call);
+
+/* ---- foreign_steps.c: what a group computes for its items ---- */
+/* Build that the item waits, or waits for a step. The arrays are variables of
+   the item, whose elements the step reads and writes, or of the group. */
+void kiln__foreign_wait(const kiln__device_call *call);
+/* `result` is a variable of the group if that is the scope. Otherwise each
+   item's value becomes its result. */
+void kiln__foreign_step_reduce(const kiln__device_call *call, uint32_t scope,
+                               LLVMValueRef values, LLVMValueRef result);
+/* The values become the results. */
+void kiln__foreign_step_scan(const kiln__device_call *call, uint32_t scope,
+                             uint32_t which, LLVMValueRef values);
+/* Arrays: values, lanes as i32, results. */
+void kiln__foreign_step_shuffle(const kiln__device_call *call, uint32_t which,
+                                LLVMValueRef *arrays);
+/* Arrays: values; of the group: the number of an item as i32, the result. */
+void kiln__foreign_step_broadcast(const kiln__device_call *call,
+                                  LLVMValueRef *arrays);
 
 #endif /* KILN_CODEGEN_FOREIGN_FOREIGN_DEVICE_H */

@@ -69,8 +69,9 @@ int kiln__foreign_can_combine(const kiln__device_call *c)
            with->float_name != NULL;
 }
 
-static LLVMValueRef combine(const kiln__device_call *c, LLVMBuilderRef builder,
-                            LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef kiln__foreign_combine(const kiln__device_call *c,
+                                   LLVMBuilderRef builder, LLVMValueRef a,
+                                   LLVMValueRef b)
 {
     const combination *with = &combinations[c->operation];
     const int is_float = kiln__kind_is_float(c->kind);
@@ -107,7 +108,7 @@ static LLVMValueRef neutral_integer(const kiln__device_call *c)
     }
 }
 
-static LLVMValueRef neutral(const kiln__device_call *c)
+LLVMValueRef kiln__foreign_neutral(const kiln__device_call *c)
 {
     if (!kiln__kind_is_float(c->kind))
         return neutral_integer(c);
@@ -120,6 +121,20 @@ static LLVMValueRef neutral(const kiln__device_call *c)
         return kiln__float_constant(c->job, c->kind, -(double)INFINITY);
     default:
         return kiln__float_constant(c->job, c->kind, 0);
+    }
+}
+
+LLVMValueRef kiln__foreign_identity(const kiln__device_call *c)
+{
+    if (!kiln__kind_is_float(c->kind))
+        return neutral_integer(c);
+    switch (c->operation) {
+    case KILN__COMBINE_ADD:
+        return kiln__float_constant(c->job, c->kind, -0.0);
+    case KILN__COMBINE_MUL:
+        return kiln__float_constant(c->job, c->kind, 1);
+    default:
+        return kiln__float_constant(c->job, c->kind, (double)NAN);
     }
 }
 
@@ -171,9 +186,9 @@ static LLVMValueRef scan_lanes(const kiln__device_call *c, LLVMValueRef value)
         const LLVMValueRef exists =
             LLVMBuildICmp(c->builder, LLVMIntUGE, lane, step, "");
 
-        value =
-            LLVMBuildSelect(c->builder, exists,
-                            combine(c, c->builder, other, value), value, "");
+        value = LLVMBuildSelect(
+            c->builder, exists,
+            kiln__foreign_combine(c, c->builder, other, value), value, "");
     }
     return value;
 }
@@ -184,7 +199,9 @@ LLVMValueRef kiln__foreign_scan_in_sub_group(const kiln__device_call *c,
     value = scan_lanes(c, value);
     if (which == KILN__SCAN_ALL)
         return last(c, value);
-    return which == KILN__SCAN_WITH ? value : before(c, value, neutral(c));
+    return which == KILN__SCAN_WITH
+               ? value
+               : before(c, value, kiln__foreign_neutral(c));
 }
 
 /* ---- groups ---- */
@@ -226,7 +243,7 @@ static void build_total(const kiln__device_call *c, LLVMValueRef function)
         body, end);
     LLVMPositionBuilderAtEnd(b, body);
     at = LLVMBuildInBoundsGEP2(b, type, values, &index, 1, "");
-    next = combine(c, b, sum, LLVMBuildLoad2(b, type, at, ""));
+    next = kiln__foreign_combine(c, b, sum, LLVMBuildLoad2(b, type, at, ""));
     LLVMAddIncoming(sum, (LLVMValueRef[]){first, next},
                     (LLVMBasicBlockRef[]){start, body}, 2);
     next = LLVMBuildNUWAdd(b, index, one, "");
@@ -300,7 +317,8 @@ static LLVMValueRef after_others(const kiln__device_call *c,
                       kiln__job_number64(c->job, 0), "");
 
     return LLVMBuildSelect(c->builder, is_first, own,
-                           combine(c, c->builder, others, own), "");
+                           kiln__foreign_combine(c, c->builder, others, own),
+                           "");
 }
 
 LLVMValueRef kiln__foreign_scan_in_group(const kiln__device_call *c,
@@ -331,12 +349,17 @@ LLVMValueRef kiln__foreign_scan_in_group(const kiln__device_call *c,
         LLVMBuildSelect(
             b,
             LLVMBuildICmp(b, LLVMIntEQ, own, kiln__job_number64(c->job, 0), ""),
-            neutral(c), result, ""));
+            kiln__foreign_neutral(c), result, ""));
 }
 
 LLVMValueRef kiln__foreign_scan(const kiln__device_call *c)
 {
-    switch (kiln__foreign_scope(c)) {
+    const uint32_t scope = kiln__foreign_scope(c);
+
+    if (kiln__foreign_has_steps(c))
+        return kiln__foreign_scan_by_step(c, scope, c->family->number,
+                                          c->arguments[1]);
+    switch (scope) {
     case KILN__SCOPE_SUB_GROUP:
         return kiln__foreign_scan_in_sub_group(c, c->family->number,
                                                c->arguments[1]);

@@ -32,8 +32,6 @@
  * interface cannot.
  */
 
-static const char barrier_name[] = "kiln_barrier";
-
 static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef function,
                           const char *why)
 {
@@ -48,47 +46,35 @@ static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef function,
                           why);
 }
 
-/* ---- the barrier ---- */
+/* ---- where items wait ---- */
 
-static LLVMTypeRef barrier_type(const kiln__codegen_job *job)
+static int is_wait(LLVMValueRef function)
 {
-    LLVMTypeRef parameters[] = {kiln__job_item_pointer(job), kiln__job_i32(job),
-                                kiln__job_i32(job)};
+    size_t size;
 
-    return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 3,
-                            0);
+    return LLVMIsDeclaration(function) &&
+           strncmp(LLVMGetValueName2(function, &size), KILN__GROUPS_WAIT,
+                   sizeof KILN__GROUPS_WAIT - 1) == 0;
 }
 
-static void add_attribute(const kiln__codegen_job *job, LLVMValueRef function,
-                          const char *name)
+/* Stores the functions that items call to wait, in the job's arena. */
+static kiln_status find_waits(kiln__codegen_job *job, LLVMValueRef **out,
+                              size_t *count)
 {
-    LLVMAddAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateEnumAttribute(
-            job->context, LLVMGetEnumAttributeKindForName(name, strlen(name)),
-            0));
-}
+    LLVMValueRef at;
 
-/* Finds the barrier, or stores NULL. Its declaration gets the attributes that
-   passes must know of, whatever the frontend said. */
-static kiln_status find_barrier(kiln__codegen_job *job, LLVMValueRef *out)
-{
-    static const char memory[] = "memory";
-    LLVMValueRef barrier = LLVMGetNamedFunction(job->module, barrier_name);
-
-    *out = NULL;
-    if (barrier == NULL)
-        return KILN_OK;
-    if (!LLVMIsDeclaration(barrier))
-        return refuse(job, barrier, "the module may not define it");
-    if (LLVMGlobalGetValueType(barrier) != barrier_type(job))
-        return refuse(job, barrier, "it is declared with another type");
-    LLVMRemoveEnumAttributeAtIndex(
-        barrier, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMGetEnumAttributeKindForName(memory, sizeof memory - 1));
-    add_attribute(job, barrier, "convergent");
-    add_attribute(job, barrier, "noduplicate");
-    *out = barrier;
+    *count = 0;
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        *count += (size_t)is_wait(at);
+    *out = kiln__arena_allocate_array(&job->arena, *count + 1, sizeof **out);
+    if (*out == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    *count = 0;
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        if (is_wait(at))
+            (*out)[(*count)++] = at;
     return KILN_OK;
 }
 
@@ -105,15 +91,21 @@ static int has_variables(const kiln__codegen_job *job)
     return 0;
 }
 
-static kiln_status cut(kiln__codegen_job *job, LLVMValueRef *entry,
-                       LLVMValueRef barrier)
+static int are_used(const LLVMValueRef *functions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (LLVMGetFirstUse(functions[i]) != NULL)
+            return 1;
+    return 0;
+}
+
+static kiln_status cut(kiln__codegen_job *job, LLVMValueRef *entry)
 {
     const char *why;
 
     kiln__groups_normalise(*entry);
-    why =
-        kiln__groups_cut(job, entry, barrier,
-                         job->request->group_form == KILN__GROUP_FORM_GENERAL);
+    why = kiln__groups_cut(
+        job, entry, job->request->group_form == KILN__GROUP_FORM_GENERAL);
     if (why != NULL)
         return refuse(job, *entry, why);
     job->for_group = 1;
@@ -122,22 +114,23 @@ static kiln_status cut(kiln__codegen_job *job, LLVMValueRef *entry,
 
 kiln_status kiln__groups_lower(kiln__codegen_job *job, LLVMValueRef *entry)
 {
-    LLVMValueRef barrier, culprit;
+    LLVMValueRef *waits, culprit;
     const char *why;
+    size_t count;
 
     if (job->backend->groups == NULL)
         return KILN_OK;
-    KILN_TRY(find_barrier(job, &barrier));
-    if (barrier == NULL && !has_variables(job))
+    KILN_TRY(find_waits(job, &waits, &count));
+    if (count == 0 && !has_variables(job))
         return KILN_OK;
-    why = kiln__groups_inline(*entry, &barrier, barrier != NULL, &culprit);
+    why = kiln__groups_inline(*entry, waits, count, &culprit);
     if (why != NULL)
         return refuse(job, culprit, why);
     KILN_TRY(kiln__groups_place(job, *entry));
-    if (barrier != NULL && LLVMGetFirstUse(barrier) != NULL)
-        KILN_TRY(cut(job, entry, barrier));
-    if (barrier != NULL)
-        LLVMDeleteFunction(barrier);
+    if (are_used(waits, count))
+        KILN_TRY(cut(job, entry));
+    for (size_t i = 0; i < count; i++)
+        LLVMDeleteFunction(waits[i]);
     kiln__groups_bind_memory(job);
     return KILN_OK;
 }

@@ -10,9 +10,28 @@
 extern "C" {
 #endif
 
+/*
+ * Items wait where they call a declared function whose name begins with
+ * KILN__GROUPS_WAIT. Its parameters are the item and pointers. If the module
+ * defines a function with the same name but KILN__GROUPS_STEP at the beginning,
+ * that is a *step*: it is called once for all items that wait there, before
+ * they go on:
+ *
+ *   void (ptr waiting, i64 count, i16 number, i1 others, ptr...)
+ *
+ * The pointers are those of the call. Where that is a variable of the item (an
+ * alloca), the step gets the address of an array with an element for each item;
+ * otherwise it is a variable of the group. `waiting` is an array of i16, too.
+ * An item takes part if its element is `number`; if `others` is set, if it is
+ * another number. `count`, the length of arrays, is a multiple of 64. No item
+ * that does not exist takes part.
+ */
+#define KILN__GROUPS_WAIT "kiln.wait."
+#define KILN__GROUPS_STEP "kiln.step."
+
 /* ---- groups.c ---- */
 /* For a backend without barriers. Turns the item function `*entry` into a
-   function for a whole group, where it or its callees have barriers, and places
+   function for a whole group, where its items or their callees wait, and places
    the module's variables of space 3 in the group's memory. Leaves any other
    function as it is. The module is in bound form: see kiln/sys/frontend.h. */
 kiln_status kiln__groups_lower(kiln__codegen_job *job, LLVMValueRef *entry);
@@ -49,7 +68,7 @@ void kiln__groups_normalise(LLVMValueRef function);
    nothing about which items go the same way. Returns NULL, or why that cannot
    be done. */
 const char *kiln__groups_cut(kiln__codegen_job *job, LLVMValueRef *entry,
-                             LLVMValueRef barrier, int is_general);
+                             int is_general);
 
 #ifdef __cplusplus
 }

@@ -44,16 +44,22 @@ static bool is_too_large(const groups_plan &plan)
     return plan.regions.size() > REGIONS_MAX || blocks > BLOCKS_MAX;
 }
 
+bool kiln__groups_keeps_waiting(const groups_plan &plan)
+{
+    if (!plan.steps.empty())
+        return true;
+    return llvm::any_of(plan.regions, [](const groups_region &region) {
+        return !region.is_together || region.is_masked;
+    });
+}
+
 static const char *reserve(kiln__codegen_job *job, const groups_plan &plan)
 {
     uint64_t bytes = plan.private_bytes;
     uint32_t offset;
 
-    for (const groups_region &region : plan.regions)
-        if (!region.is_together || region.is_masked) {
-            bytes += sizeof(uint16_t);
-            break;
-        }
+    if (kiln__groups_keeps_waiting(plan))
+        bytes += sizeof(uint16_t);
     if (bytes > UINT32_MAX ||
         kiln__groups_reserve(job, 0, ALIGNMENT_MAX, &offset) != KILN_OK)
         return "its items keep too much across barriers";
@@ -62,8 +68,7 @@ static const char *reserve(kiln__codegen_job *job, const groups_plan &plan)
 }
 
 extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
-                                        LLVMValueRef *entry,
-                                        LLVMValueRef barrier, int is_general)
+                                        LLVMValueRef *entry, int is_general)
 {
     groups_plan plan;
     const char *why;
@@ -73,15 +78,15 @@ extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
     why = refused(*plan.function);
     if (why != nullptr)
         return why;
-    kiln__groups_split_barriers(plan, llvm::unwrap<llvm::Function>(barrier));
+    kiln__groups_split_barriers(plan);
     if (!make_plan(plan)) {
-        const std::vector<llvm::BasicBlock *> barriers = plan.barriers;
-        llvm::Function *function = plan.function;
+        groups_plan general;
 
-        plan = groups_plan();
-        plan.function = function;
-        plan.barriers = barriers;
-        plan.is_general = true;
+        general.function = plan.function;
+        general.barriers = plan.barriers;
+        general.steps = plan.steps;
+        general.is_general = true;
+        plan = general;
         (void)make_plan(plan);
     }
     if (is_too_large(plan))

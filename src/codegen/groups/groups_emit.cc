@@ -31,11 +31,17 @@ llvm::AllocaInst *kiln__groups_variable(groups_emitter &e, llvm::Type *type)
     return new llvm::AllocaInst(type, 0, "", e.variables->getIterator());
 }
 
+/* Returns what is in front of an array over items. */
+static llvm::Value *before_array(groups_emitter &e, uint64_t offset)
+{
+    return e.builder->CreateMul(e.count, e.builder->getInt64(offset), "", true,
+                                true);
+}
+
 llvm::Value *kiln__groups_slot(groups_emitter &e, uint64_t offset,
                                uint64_t size)
 {
-    llvm::Value *before = e.builder->CreateMul(
-        e.count, e.builder->getInt64(offset), "", true, true);
+    llvm::Value *before = before_array(e, offset);
     llvm::Value *at =
         e.builder->CreateMul(e.item, e.builder->getInt64(size), "", true, true);
 
@@ -148,16 +154,15 @@ static void begin(groups_emitter &e)
     llvm::BasicBlock *entry = add_block(e, "");
     llvm::BasicBlock *start = add_block(e, "");
     const uint64_t waiting_offset = e.plan->private_bytes;
-    llvm::Value *bytes;
 
     e.builder->SetInsertPoint(entry);
     e.variables = e.builder->CreateBr(start);
     for (size_t i = 0; i < e.plan->regions.size(); i++)
         e.starts.push_back(add_block(e, ""));
     e.builder->SetInsertPoint(start);
-    bytes = llvm::unwrap(groups_hooks(e)->memory(e.job, e.c_builder, item));
+    e.memory = llvm::unwrap(groups_hooks(e)->memory(e.job, e.c_builder, item));
     e.slots = e.builder->CreateInBoundsGEP(
-        e.builder->getInt8Ty(), bytes,
+        e.builder->getInt8Ty(), e.memory,
         e.builder->getInt64(e.job->static_local_bytes));
     e.count = llvm::unwrap(groups_hooks(e)->count(e.job, e.c_builder, item));
     e.count =
@@ -235,6 +240,43 @@ static void go_on(groups_emitter &e)
         e.builder->CreateBr(e.starts[region.next[0]]);
 }
 
+/* ---- steps ---- */
+
+/* Returns the address that a step gets for a variable: that of an array over
+   the items, or of a variable of the group. */
+static llvm::Value *address_for_step(groups_emitter &e, llvm::Value *variable)
+{
+    auto *own = llvm::dyn_cast<llvm::AllocaInst>(variable);
+    llvm::APInt offset(64, 0);
+
+    if (own != nullptr)
+        return e.builder->CreateInBoundsGEP(
+            e.builder->getInt8Ty(), e.slots,
+            before_array(e, e.plan->arrays.find(own)->second.offset));
+    (void)variable->stripAndAccumulateConstantOffsets(e.out->getDataLayout(),
+                                                      offset, true);
+    return e.builder->CreateInBoundsGEP(e.builder->getInt8Ty(), e.memory,
+                                        e.builder->getInt(offset));
+}
+
+/* Calls what is to be done where the items of the region have waited. */
+static void run_step(groups_emitter &e)
+{
+    const auto found =
+        e.plan->steps.find(e.region->entry->getSinglePredecessor());
+    const unsigned number = e.region->is_together ? GROUPS_ENDED : e.number;
+    llvm::SmallVector<llvm::Value *, 8> arguments;
+
+    if (found == e.plan->steps.end())
+        return;
+    arguments = {e.waiting, e.count,
+                 e.builder->getInt16(static_cast<uint16_t>(number)),
+                 e.builder->getInt1(e.region->is_together)};
+    for (llvm::Value *variable : found->second.variables)
+        arguments.push_back(address_for_step(e, variable));
+    e.builder->CreateCall(found->second.run, arguments);
+}
+
 /* ---- regions ---- */
 
 /* Skips the item if it is not its turn. */
@@ -273,6 +315,7 @@ static void emit_region(groups_emitter &e)
     map_arguments(e);
     e.before = e.starts[e.number];
     e.builder->SetInsertPoint(e.before);
+    run_step(e);
     kiln__groups_bring_scalars(e);
     groups_hooks(e)->open(e.job, e.c_builder, item, &loop);
     e.item = llvm::unwrap(loop.number);
@@ -338,8 +381,7 @@ llvm::Function *kiln__groups_emit(kiln__codegen_job *job,
     e.builder = llvm::unwrap(e.c_builder);
     e.out = make_function(plan);
     e.is_dispatched.resize(plan.regions.size());
-    for (const groups_region &region : plan.regions)
-        e.keeps_waiting |= !region.is_together || region.is_masked;
+    e.keeps_waiting = kiln__groups_keeps_waiting(plan);
     if (e.keeps_waiting)
         e.first = make_first(*e.out->getParent());
     e.dispatch = llvm::BasicBlock::Create(e.out->getContext(), "");

@@ -21,6 +21,7 @@ struct groups_emitter {
     llvm::IRBuilder<> *builder = nullptr; /* the same one */
     llvm::Function *out = nullptr;
     llvm::Instruction *variables = nullptr; /* new ones are made before it */
+    llvm::Value *memory = nullptr;          /* of the group */
     llvm::Value *slots = nullptr;    /* address of the arrays over items */
     llvm::Value *count = nullptr;    /* of the elements of each */
     llvm::Value *waiting = nullptr;  /* array: region that items wait for */

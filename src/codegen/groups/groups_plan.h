@@ -17,8 +17,9 @@
 #include "codegen/groups/groups.h"
 
 /*
- * A *split* is a block at whose end every item waits: before a barrier, before
- * a branch that decides for the group, or where items meet again. Each
+ * A *split* is a block at whose end every item waits: at a barrier, which may
+ * have a step; before a branch that decides for the group, or where items meet
+ * again. Each
  * successor of a split is an *entry*: a block with no other predecessor, and so
  * without phis. A *region* is what an entry reaches without passing a split. A
  * block may be in several regions; each gets a copy of it.
@@ -54,6 +55,12 @@ struct groups_region {
     llvm::SetVector<llvm::Instruction *> live;
 };
 
+/* What is done once for the items that wait at a split. */
+struct groups_step {
+    llvm::Function *run = nullptr;
+    std::vector<llvm::Value *> variables; /* of the item or the group */
+};
+
 struct groups_plan {
     llvm::Function *function = nullptr;
     bool is_general = false;
@@ -62,6 +69,8 @@ struct groups_plan {
     llvm::DenseSet<const llvm::Instruction *> divergent; /* branches */
     /* blocks */
     std::vector<llvm::BasicBlock *> barriers;
+    /* by barrier */
+    llvm::DenseMap<const llvm::BasicBlock *, groups_step> steps;
     llvm::DenseSet<const llvm::BasicBlock *> group_level;
     llvm::DenseSet<const llvm::BasicBlock *> splits;
     /* entries, and whether the region is run together */
@@ -73,6 +82,10 @@ struct groups_plan {
     llvm::DenseSet<const llvm::AllocaInst *> locals; /* of one region's item */
     uint64_t private_bytes = 0;
 };
+
+/* ---- groups_cut.cc ---- */
+/* True when it must be known at run time which items wait. */
+bool kiln__groups_keeps_waiting(const groups_plan &plan);
 
 /* ---- llvm_gap_uniform.cc ---- */
 /* Finds which values and branches are the same for all items. */
@@ -87,8 +100,8 @@ void kiln__groups_find_levels(groups_plan &plan);
 void kiln__groups_find_decisions(groups_plan &plan);
 
 /* ---- groups_split.cc ---- */
-/* Makes blocks end after each barrier, and removes the calls. */
-void kiln__groups_split_barriers(groups_plan &plan, llvm::Function *barrier);
+/* Makes blocks end where items wait, and removes the calls. */
+void kiln__groups_split_barriers(groups_plan &plan);
 /* Makes every edge out of the block lead to an entry. */
 void kiln__groups_split_edges(groups_plan &plan, llvm::BasicBlock *block,
                               bool is_together);

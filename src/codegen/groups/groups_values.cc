@@ -224,6 +224,15 @@ static bool find_uses(llvm::Instruction &variable, instruction_set &users)
     return true;
 }
 
+/* True when a step reads or writes what items have in the variable. */
+static bool is_exchanged(const groups_plan &plan,
+                         const llvm::AllocaInst &variable)
+{
+    return llvm::any_of(plan.steps, [&](const auto &step) {
+        return llvm::is_contained(step.second.variables, &variable);
+    });
+}
+
 /* True when what the variable contains is of no use after the region in which
    an item uses it. */
 static bool is_local(const groups_plan &plan, llvm::AllocaInst &variable)
@@ -231,7 +240,7 @@ static bool is_local(const groups_plan &plan, llvm::AllocaInst &variable)
     instruction_set users;
     unsigned number = 0, count = 0;
 
-    if (!find_uses(variable, users))
+    if (is_exchanged(plan, variable) || !find_uses(variable, users))
         return false;
     for (unsigned i = 0; i < plan.regions.size(); i++)
         if (llvm::any_of(users, [&](const llvm::Instruction *user) {
