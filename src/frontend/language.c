@@ -18,7 +18,7 @@
    inferred to, refused for, or asked about has to raise it, as PIPELINE_VERSION
    is raised for changes in code. Both enter keys. */
 #define IR_VERSION "3"
-#define INFERENCE_VERSION "6"
+#define INFERENCE_VERSION "7"
 #define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
 
 /* ---- the table of functions ---- */

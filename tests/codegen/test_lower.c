@@ -4,6 +4,7 @@
 /* LINKS: codegen */
 #include <dirent.h>
 
+#include "backends/cuda/codegen/cuda_codegen.h"
 #include "backends/host/codegen/host_codegen.h"
 #include "codegen/module/codegen_stages.h"
 #include "support/file_check.h"
@@ -153,6 +154,23 @@ static void what_the_backend_lacks_is_refused_by_name(void **state)
                KERNEL "(block (eval (query i64 lane_id 0))))", "lane_id");
 }
 
+/* A device whose library is not known has only what LLVM has code for. */
+static void a_function_without_code_is_refused_by_name(void **state)
+{
+    lower_fake fake;
+
+    (void)state;
+    lower_fake_init(&fake);
+    fake.backend = &kiln__cuda_codegen;
+    assert_ok(lower_fake_parse(&fake, "x",
+                               KERNEL "(block (eval (math f32 cbrt"
+                                      " (const f32 2.0)))))",
+                               &test_error));
+    assert_int_equal(lower_fake_lower(&fake), KILN_ECODEGEN);
+    assert_contains(fake.job.message, "there is no code for `cbrt` on cuda");
+    lower_fake_dispose(&fake);
+}
+
 static void calls_that_do_not_fit_are_refused(void **state)
 {
 #define CALL(argument) \
@@ -284,6 +302,7 @@ int main(int count, char **arguments)
                                         temporary_folder_setup,
                                         temporary_folder_teardown),
         cmocka_unit_test(what_the_backend_lacks_is_refused_by_name),
+        cmocka_unit_test(a_function_without_code_is_refused_by_name),
         cmocka_unit_test(calls_that_do_not_fit_are_refused),
         cmocka_unit_test(an_entry_that_gives_a_value_is_refused),
         cmocka_unit_test(bytes_that_do_not_decode_are_refused),

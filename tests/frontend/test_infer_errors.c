@@ -332,6 +332,12 @@ static void literals_fit(void **state)
            "too large", NULL);
     refuse(*state, "u8[:]", "fn f(a)\n    a[0] = -1\nend\n", "literal-range", 2,
            12, "-1 does not fit u8", NULL);
+    refuse(*state, "", "fn f() = 9007199254740993 + 0.0\n", "literal-range", 1,
+           10, "the literal 9007199254740993 does not fit f64", NULL);
+    refuse(*state, "", "fn f() = 0.5 < 9007199254740993\n", "literal-range", 1,
+           10, "the literal 9007199254740993 does not fit f64", NULL);
+    refuse(*state, "", "fn f() = sqrt(9007199254740993)\n", "literal-range", 1,
+           15, "the literal 9007199254740993 does not fit f64", NULL);
     refuse(*state, "f16", "fn f(x) = x + 1e6\n", "literal-range", 1, 15,
            "does not fit f16", NULL);
 }

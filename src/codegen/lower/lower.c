@@ -215,7 +215,7 @@ static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
                            LLVMConstNull(kiln__lower_type_of(l, f->ir.result)));
     kiln__lower_end_waiting(l);
     return l->no_memory ? kiln__job_fail(l->job, KILN_ENOMEM, "out of memory")
-                        : KILN_OK;
+                        : l->job->status;
 }
 
 /* ---- the whole request ---- */

@@ -177,6 +177,10 @@ void kiln__lower_write(kiln__lowering *l, uint32_t type, LLVMValueRef address,
 
 /* ---- lower_expr.c ---- */
 LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t node);
+/* Lets the job fail, since lowering has no code for this. Returns some value of
+   the node's type, so that the caller can go on. */
+LLVMValueRef kiln__lower_unknown(kiln__lowering *l, const kiln__ir_node *node,
+                                 const char *name);
 /* Gives what is built from now on the node's place in the source, and returns
    the place before. */
 LLVMMetadataRef kiln__lower_enter(const kiln__lowering *l,

@@ -489,8 +489,11 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
     case KILN__IR_FENCE:
         kiln__lower_fence(l);
         break;
-    default: /* PRINT; the plan refused everything else */
+    case KILN__IR_PRINT:
         print(l, node);
         break;
+    default:
+        (void)kiln__job_fail(l->job, KILN_ECODEGEN, "there is no code for `%s`",
+                             kiln__ir_ops[node->op].text);
     }
 }

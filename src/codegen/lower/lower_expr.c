@@ -236,6 +236,15 @@ LLVMMetadataRef kiln__lower_enter(const kiln__lowering *l,
     return before;
 }
 
+LLVMValueRef kiln__lower_unknown(kiln__lowering *l, const kiln__ir_node *node,
+                                 const char *name)
+{
+    (void)kiln__job_fail(l->job, KILN_ECODEGEN,
+                         "there is no code for `%s` on %s", name,
+                         l->job->backend->name);
+    return LLVMConstNull(kiln__lower_type_of(l, node->type));
+}
+
 /* Lowers a value in the file that knows the operation. The numbers of
    operations follow the order of the table in ir_ops.h. */
 static LLVMValueRef value_of(kiln__lowering *l, const kiln__ir_node *node)
@@ -281,8 +290,10 @@ static LLVMValueRef value_of(kiln__lowering *l, const kiln__ir_node *node)
     case KILN__IR_HEAP_OFFSET:
     case KILN__IR_HEAP_ARRAY:
         return kiln__lower_heap(l, node);
-    default: /* UNIT; the plan refused everything else */
+    case KILN__IR_UNIT:
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
+    default:
+        return kiln__lower_unknown(l, node, kiln__ir_ops[op].text);
     }
 }
 

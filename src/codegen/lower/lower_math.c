@@ -7,61 +7,34 @@
 #include <string.h>
 
 #include "ir/ir_math_names.h"
+#include "ir/ir_tables.h"
 
 /*
  * Where LLVM has an intrinsic, it is used: LLVM folds it, vectorises it, and
  * lowers it to an instruction or to a call of C's function. The other functions
  * are called by their C name, with an f for f32. Code for a device calls the
- * functions of its library (ir_math_names.h). A float that is
- * narrower than f32 is computed in f32 and rounded.
+ * functions of its library (ir_math_names.h). A float that is narrower than f32
+ * is computed in f32 and rounded. Only the host's fma of such floats is rounded
+ * once (codegen_floats.h).
  */
 
-typedef struct method {
-    const char *intrinsic; /* or NULL */
-    const char *function;  /* C's name for f64, or NULL */
-} method;
-
-static const method floats[KILN__MATH_COUNT] = {
-    [KILN__MATH_SQRT] = {"llvm.sqrt", NULL},
-    [KILN__MATH_RSQRT] = {"llvm.sqrt", NULL},
-    [KILN__MATH_CBRT] = {NULL, "cbrt"},
-    [KILN__MATH_EXP] = {"llvm.exp", NULL},
-    [KILN__MATH_EXP2] = {"llvm.exp2", NULL},
-    [KILN__MATH_EXP10] = {"llvm.exp10", NULL},
-    [KILN__MATH_EXPM1] = {NULL, "expm1"},
-    [KILN__MATH_LOG] = {"llvm.log", NULL},
-    [KILN__MATH_LOG2] = {"llvm.log2", NULL},
-    [KILN__MATH_LOG10] = {"llvm.log10", NULL},
-    [KILN__MATH_LOG1P] = {NULL, "log1p"},
-    [KILN__MATH_SIN] = {"llvm.sin", NULL},
-    [KILN__MATH_COS] = {"llvm.cos", NULL},
-    [KILN__MATH_TAN] = {"llvm.tan", NULL},
-    [KILN__MATH_ASIN] = {"llvm.asin", NULL},
-    [KILN__MATH_ACOS] = {"llvm.acos", NULL},
-    [KILN__MATH_ATAN] = {"llvm.atan", NULL},
-    [KILN__MATH_ATAN2] = {"llvm.atan2", NULL},
-    [KILN__MATH_SINH] = {"llvm.sinh", NULL},
-    [KILN__MATH_COSH] = {"llvm.cosh", NULL},
-    [KILN__MATH_TANH] = {"llvm.tanh", NULL},
-    [KILN__MATH_ASINH] = {NULL, "asinh"},
-    [KILN__MATH_ACOSH] = {NULL, "acosh"},
-    [KILN__MATH_ATANH] = {NULL, "atanh"},
-    [KILN__MATH_ERF] = {NULL, "erf"},
-    [KILN__MATH_ERFC] = {NULL, "erfc"},
-    [KILN__MATH_TGAMMA] = {NULL, "tgamma"},
-    [KILN__MATH_LGAMMA] = {NULL, "lgamma"},
-    [KILN__MATH_POW] = {"llvm.pow", NULL},
-    [KILN__MATH_HYPOT] = {NULL, "hypot"},
-    [KILN__MATH_FMA] = {"llvm.fma", NULL},
-    [KILN__MATH_FLOOR] = {"llvm.floor", NULL},
-    [KILN__MATH_CEIL] = {"llvm.ceil", NULL},
-    [KILN__MATH_ROUND] = {"llvm.round", NULL},
-    [KILN__MATH_RINT] = {"llvm.rint", NULL},
-    [KILN__MATH_TRUNC] = {"llvm.trunc", NULL},
-    [KILN__MATH_COPYSIGN] = {"llvm.copysign", NULL},
-    [KILN__MATH_ABS] = {"llvm.fabs", NULL},
-    [KILN__MATH_MIN] = {"llvm.minnum", NULL},
-    [KILN__MATH_MAX] = {"llvm.maxnum", NULL},
+/* The others are functions of C of the same name (kiln__ir_math). */
+static const char *const intrinsics[KILN__MATH_COUNT] = {
+    [KILN__MATH_SQRT] = "llvm.sqrt",   [KILN__MATH_RSQRT] = "llvm.sqrt",
+    [KILN__MATH_EXP] = "llvm.exp",     [KILN__MATH_EXP2] = "llvm.exp2",
+    [KILN__MATH_EXP10] = "llvm.exp10", [KILN__MATH_LOG] = "llvm.log",
+    [KILN__MATH_LOG2] = "llvm.log2",   [KILN__MATH_LOG10] = "llvm.log10",
+    [KILN__MATH_SIN] = "llvm.sin",     [KILN__MATH_COS] = "llvm.cos",
+    [KILN__MATH_TAN] = "llvm.tan",     [KILN__MATH_ASIN] = "llvm.asin",
+    [KILN__MATH_ACOS] = "llvm.acos",   [KILN__MATH_ATAN] = "llvm.atan",
+    [KILN__MATH_ATAN2] = "llvm.atan2", [KILN__MATH_SINH] = "llvm.sinh",
+    [KILN__MATH_COSH] = "llvm.cosh",   [KILN__MATH_TANH] = "llvm.tanh",
+    [KILN__MATH_POW] = "llvm.pow",     [KILN__MATH_FMA] = "llvm.fma",
+    [KILN__MATH_FLOOR] = "llvm.floor", [KILN__MATH_CEIL] = "llvm.ceil",
+    [KILN__MATH_ROUND] = "llvm.round", [KILN__MATH_RINT] = "llvm.rint",
+    [KILN__MATH_TRUNC] = "llvm.trunc", [KILN__MATH_COPYSIGN] = "llvm.copysign",
+    [KILN__MATH_ABS] = "llvm.fabs",    [KILN__MATH_MIN] = "llvm.minnum",
+    [KILN__MATH_MAX] = "llvm.maxnum",
 };
 
 LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
@@ -123,15 +96,15 @@ static int function_name(const kiln__lowering *l, const kiln__ir_node *node,
 {
     const kiln__codegen_settings *settings = l->job->settings;
     const int is_f32 = LLVMGetTypeKind(lane) == LLVMFloatTypeKind;
-    const char *name = floats[node->imm].function;
 
     if (l->job->backend->device != NULL)
         return kiln__device_math_name(out, settings->math_names,
                                       (uint32_t)node->imm,
                                       is_f32 ? KILN_TYPE_F32 : KILN_TYPE_F64);
-    if (name == NULL)
+    if (intrinsics[node->imm] != NULL || node->imm == KILN__MATH_FMOD)
         return 0;
-    (void)snprintf(out, KILN__MATH_NAME_SIZE, "%s%s", name, is_f32 ? "f" : "");
+    (void)snprintf(out, KILN__MATH_NAME_SIZE, "%s%s",
+                   kiln__ir_math[node->imm].text, is_f32 ? "f" : "");
     return 1;
 }
 
@@ -245,7 +218,9 @@ static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
     if (node->imm == KILN__MATH_FMOD)
         return kiln__lower_flags(
             l, node, LLVMBuildFRem(l->builder, arguments[0], arguments[1], ""));
-    value = kiln__lower_intrinsic(l, floats[node->imm].intrinsic,
+    if (intrinsics[node->imm] == NULL)
+        return kiln__lower_unknown(l, node, kiln__ir_math[node->imm].text);
+    value = kiln__lower_intrinsic(l, intrinsics[node->imm],
                                   LLVMTypeOf(arguments[0]), arguments, count);
     value = kiln__lower_flags(l, node, value);
     return node->imm == KILN__MATH_RSQRT ? one_over(l, node, value) : value;
@@ -287,11 +262,23 @@ static LLVMValueRef of_integers(kiln__lowering *l, const kiln__ir_node *node,
         return with_no(l, "llvm.cttz", arguments[0]);
     case KILN__MATH_BITREVERSE:
         return kiln__lower_intrinsic(l, "llvm.bitreverse", type, arguments, 1);
-    default: /* BYTESWAP; of one byte it is the byte */
+    case KILN__MATH_BYTESWAP: /* of one byte it is the byte */
         return kiln__kind_width(kind) == 8
                    ? arguments[0]
                    : kiln__lower_intrinsic(l, "llvm.bswap", type, arguments, 1);
+    default:
+        return kiln__lower_unknown(l, node, kiln__ir_math[node->imm].text);
     }
+}
+
+/* True for an fma of narrow floats that would be rounded to f32 first. Devices
+   do that; docs/language.md says so. */
+static int is_narrow_fma(const kiln__lowering *l, const kiln__ir_node *node,
+                         int32_t kind)
+{
+    return node->imm == KILN__MATH_FMA && l->job->backend->device == NULL &&
+           kiln__kind_is_float(kind) &&
+           kiln__kind_width(kind) < kiln__kind_width(KILN_TYPE_F32);
 }
 
 LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node)
@@ -301,11 +288,12 @@ LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node)
     const int32_t in = kiln__scalar_of(kind)->mathematics;
     LLVMValueRef arguments[3] = {NULL, NULL, NULL};
 
-    for (size_t i = 0; i < node->count; i++) {
+    for (size_t i = 0; i < node->count; i++)
         arguments[i] = kiln__lower_value(l, kiln__ir_operand(l->ir, node, i));
-        if (kiln__kind_is_float(kind))
-            arguments[i] = kiln__lower_float(l, arguments[i], kind, in);
-    }
+    if (is_narrow_fma(l, node, kind))
+        return kiln__float_fma(l->job, l->builder, arguments, kind);
+    for (size_t i = 0; i < node->count && kiln__kind_is_float(kind); i++)
+        arguments[i] = kiln__lower_float(l, arguments[i], kind, in);
     if (!kiln__kind_is_float(kind))
         return of_integers(l, node, arguments, kind);
     if (node->imm == KILN__MATH_ISNAN || node->imm == KILN__MATH_ISINF ||

@@ -287,3 +287,61 @@ LLVMValueRef kiln__float_from_integer(const kiln__codegen_job *job,
                           : LLVMBuildUIToFP(builder, value, type, "");
     return kiln__float_cast(job, builder, value, over, to);
 }
+
+/* ---- fma ---- */
+
+/* Returns the bits of p + c, rounded to odd: `near` is the nearest sum, and the
+   sign of `rest`, what it lacks, says where the sum really is. */
+static LLVMValueRef odd_sum(LLVMBuilderRef builder, LLVMValueRef near,
+                            LLVMValueRef rest, LLVMTypeRef bits)
+{
+    const LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(rest));
+    LLVMValueRef sum = LLVMBuildBitCast(builder, near, bits, "");
+    LLVMValueRef lost, inward, cut;
+
+    lost = LLVMBuildFCmp(builder, LLVMRealONE, rest, zero, "");
+    inward = LLVMBuildXor(
+        builder, LLVMBuildFCmp(builder, LLVMRealOLT, rest, zero, ""),
+        LLVMBuildICmp(builder, LLVMIntSLT, sum, number(bits, 0), ""), "");
+    cut = LLVMBuildSub(builder, sum, LLVMBuildZExt(builder, inward, bits, ""),
+                       "");
+    cut = LLVMBuildOr(builder, cut, number(bits, 1), "");
+    return LLVMBuildSelect(builder, lost, cut, sum, "");
+}
+
+/* Returns the kind in which products of two numbers of this kind are exact. */
+static int32_t kind_of_products(int32_t kind)
+{
+    const kiln__scalar *narrow = kiln__scalar_of(kind);
+    const kiln__scalar *f32 = kiln__scalar_of(KILN_TYPE_F32);
+
+    return 2 * narrow->significand <= f32->significand &&
+                   narrow->exponent < f32->exponent
+               ? KILN_TYPE_F32
+               : KILN_TYPE_F64;
+}
+
+LLVMValueRef kiln__float_fma(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder,
+                             const LLVMValueRef arguments[3], int32_t kind)
+{
+    const int32_t wide = kind_of_products(kind);
+    LLVMValueRef x[3], product, sum, part, rest;
+    LLVMTypeRef bits;
+
+    for (size_t i = 0; i < 3; i++)
+        x[i] = kiln__float_cast(job, builder, arguments[i], kind, wide);
+    bits = shaped(LLVMIntTypeInContext(job->context, kiln__kind_width(wide)),
+                  LLVMTypeOf(x[0]));
+    product = LLVMBuildFMul(builder, x[0], x[1], "");
+    sum = LLVMBuildFAdd(builder, product, x[2], "");
+    /* Knuth's: what the rounded sum lacks is exact. */
+    part = LLVMBuildFSub(builder, sum, product, "");
+    rest = LLVMBuildFSub(builder, sum, part, "");
+    rest = LLVMBuildFSub(builder, product, rest, "");
+    part = LLVMBuildFSub(builder, x[2], part, "");
+    rest = LLVMBuildFAdd(builder, rest, part, "");
+    sum = LLVMBuildBitCast(builder, odd_sum(builder, sum, rest, bits),
+                           LLVMTypeOf(product), "");
+    return kiln__float_cast(job, builder, sum, wide, kind);
+}

@@ -217,6 +217,7 @@ kiln__fold kiln__fold_unary(kiln__constant *out, char operator,
 
     if (a->is_float) {
         set_real(out, -a->real);
+        out->rest = -a->rest;
         return operator== '-' ? KILN__FOLD_OK : KILN__FOLD_REFUSED;
     }
     if (operator== '~') {
@@ -292,10 +293,25 @@ static double round_integer(int32_t kind, kiln__wide value)
     return value < 0 ? -rounded : rounded;
 }
 
+/* Rounds to the nearest value of the kind. A literal that no f64 holds lies
+   between two, one of which has an odd last bit. That one stands for it: a
+   narrower float has at least two bits fewer, so it is on the same side of all
+   ties. */
+static double round_real(int32_t kind, const kiln__constant *from)
+{
+    double value = from->real;
+
+    if (kind == KILN_TYPE_F64)
+        return value;
+    if (from->rest != 0 && (kiln__f64_bits(value) & 1) == 0)
+        value = nextafter(value, from->rest > 0 ? HUGE_VAL : -HUGE_VAL);
+    return kiln__float_round(kind, value);
+}
+
 static int convert_to_float(kiln__constant *out, const kiln__constant *from,
                             int32_t kind, int is_explicit)
 {
-    const double rounded = from->is_float ? kiln__float_round(kind, from->real)
+    const double rounded = from->is_float ? round_real(kind, from)
                                           : round_integer(kind, from->integer);
     kiln__wide back;
 

@@ -11,6 +11,7 @@ __extension__ typedef __int128 kiln__wide;
 
 typedef struct kiln__constant {
     int32_t is_float;
+    int32_t rest;       /* of a float literal: the sign of what `real` lacks */
     kiln__wide integer; /* also of a Bool */
     double real;
 } kiln__constant;
@@ -39,7 +40,8 @@ typedef struct kiln__operator {
     kiln__operator_class class;
 } kiln__operator;
 
-/* Untyped arithmetic, on exact integers and f64. Comparisons return 0 or 1. */
+/* Untyped arithmetic, on exact integers and f64. Comparisons return 0 or 1. An
+   integer beside a float must be one that f64 holds. */
 kiln__fold kiln__fold_binary(kiln__constant *out,
                              const kiln__operator *operator,
                              const kiln__constant * a, const kiln__constant *b);

@@ -142,12 +142,19 @@ static kiln__value fold_untyped(kiln__infer *in, const kiln__operator *operator,
                                 const kiln__ast *ast)
 {
     const int is_static = kiln__value_is_static(a) || kiln__value_is_static(b);
-    const kiln__value x = kiln__infer_decay(in, a, ast);
-    const kiln__value y = kiln__infer_decay(in, b, ast);
+    const kiln_type *f64 = kiln__infer_scalar(in, KILN_TYPE_F64);
+    kiln__value x = kiln__infer_decay(in, a, ast);
+    kiln__value y = kiln__infer_decay(in, b, ast);
     kiln__constant out;
-    const kiln__fold fold =
-        kiln__fold_binary(&out, operator, & x.constant, &y.constant);
+    kiln__fold fold;
 
+    if (x.constant.is_float && !y.constant.is_float)
+        y = kiln__infer_adapt(in, &y, f64, ast, operator->text);
+    else if (y.constant.is_float && !x.constant.is_float)
+        x = kiln__infer_adapt(in, &x, f64, ast, operator->text);
+    if (kiln__value_is_vague(&x) || kiln__value_is_vague(&y))
+        return kiln__value_of(KILN__VALUE_POISON);
+    fold = kiln__fold_binary(&out, operator, & x.constant, &y.constant);
     if (fold != KILN__FOLD_OK)
         return fold_failed(in, fold, operator->text, ast);
     return folded(in, &out, is_static, is_comparison(operator), ast);

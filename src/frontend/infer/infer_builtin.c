@@ -117,20 +117,24 @@ static int domain_has(int32_t domain, int32_t kind)
            ((domain & KILN__DOMAIN_INTEGER) && kiln__kind_is_integer(kind));
 }
 
-/* A float function of integer literals only is one of f64. */
-static void floats_of_literals(kiln__infer *in, kiln__value *arguments,
-                               size_t count, const kiln__ast *ast)
+/* A float function of integer literals only is one of f64. Returns false after
+   an error. */
+static int floats_of_literals(kiln__infer *in, kiln__value *arguments,
+                              size_t count, const kiln__ast *ast)
 {
     for (size_t i = 0; i < count; i++) {
         arguments[i] = kiln__infer_decay(in, &arguments[i], ast);
         if (arguments[i].kind != KILN__VALUE_LITERAL)
-            return;
+            return 1;
     }
-    for (size_t i = 0; i < count; i++)
-        if (!arguments[i].constant.is_float) {
-            arguments[i].constant.real = (double)arguments[i].constant.integer;
-            arguments[i].constant.is_float = 1;
-        }
+    for (size_t i = 0; i < count; i++) {
+        arguments[i] = kiln__infer_adapt(
+            in, &arguments[i], kiln__infer_scalar(in, KILN_TYPE_F64),
+            argument_place(ast, i), "the argument");
+        if (kiln__value_is_vague(&arguments[i]))
+            return 0;
+    }
+    return 1;
 }
 
 /* Converts the arguments to one type of the domain; false after an error. */
@@ -140,8 +144,9 @@ static int unify_arguments(kiln__infer *in, const kiln__builtin *builtin,
 {
     const char *hint = NULL;
 
-    if (domain == KILN__DOMAIN_FLOAT)
-        floats_of_literals(in, arguments, count, ast);
+    if (domain == KILN__DOMAIN_FLOAT &&
+        !floats_of_literals(in, arguments, count, ast))
+        return 0;
     if (!kiln__infer_unify(in, arguments, count, ast, builtin->name))
         return 0;
     if (domain_has(domain, lane(arguments[0].type)->kind))

@@ -50,10 +50,12 @@ static kiln__value literal(const kiln__ast *ast)
     kiln__value value = kiln__value_of(KILN__VALUE_LITERAL);
 
     value.constant.is_float = ast->kind == KILN__AST_FLOAT;
-    if (value.constant.is_float)
+    if (value.constant.is_float) {
         value.constant.real = ast->real;
-    else
+        value.constant.rest = ast->rest;
+    } else {
         value.constant.integer = ast->integer;
+    }
     return value;
 }
 

@@ -81,7 +81,8 @@ struct kiln__ast {
     uint32_t height;
     const char *text;
     uint64_t integer;
-    double real;
+    double real;  /* of a FLOAT: the nearest f64 */
+    int32_t rest; /* of a FLOAT: the sign of what `real` lacks of the text */
     kiln__ast **children;
     size_t count;
 };

@@ -14,7 +14,7 @@
  * same bytes. The digest is in stored keys: after a change in what is written,
  * or in the numbers of ast.h's kinds, VERSION must be raised.
  */
-#define VERSION 1u
+#define VERSION 2u
 
 #define ABSENT 0xFFu /* stands in place of a kind */
 
@@ -88,8 +88,10 @@ static void write_node(kiln__tree_writer *w, const kiln__ast *node)
         write_text(w, node->text);
     if (node->kind == KILN__AST_INTEGER || node->kind == KILN__AST_BOOLEAN)
         write_u64(w, node->integer);
-    if (node->kind == KILN__AST_FLOAT)
+    if (node->kind == KILN__AST_FLOAT) {
         write_u64(w, kiln__f64_bits(node->real));
+        write_u32(w, (uint32_t)node->rest);
+    }
     for (size_t i = 0; i < node->count; i++)
         write_node(w, node->children[i]);
 }

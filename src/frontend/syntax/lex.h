@@ -109,7 +109,8 @@ typedef struct kiln__token {
     int line_start;  /* it is the first token of its line */
     kiln__span span; /* of a string, with its quotes */
     uint64_t integer;
-    double real;
+    double real;  /* the nearest f64 */
+    int32_t rest; /* the sign of what `real` lacks of the text's number */
 } kiln__token;
 
 /*

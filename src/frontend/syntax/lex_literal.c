@@ -1,5 +1,6 @@
 /* lex_literal.c - reads numbers and strings, and checks UTF-8. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <fenv.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -166,8 +167,21 @@ static uint64_t decimal_value(kiln__lexer *l, uint32_t end)
     return value;
 }
 
-/* Does what strtod() does in the C locale, whatever locale the host has set. */
-static double real_value(kiln__lexer *l, uint32_t end)
+/* Reads the number that is nearest in a rounding mode. */
+static double read_towards(const char *digits, locale_t locale, int mode)
+{
+    double value;
+
+    (void)fesetround(mode);
+    value = strtod_l(digits, NULL, locale);
+    (void)fesetround(FE_TONEAREST);
+    return value;
+}
+
+/* Does what strtod() does in the C locale, whatever locale the host has set.
+   The number may become one of a narrower type, and is rounded once then; so
+   `rest` says on which side of the f64 it is. */
+static double real_value(kiln__lexer *l, uint32_t end, int32_t *rest)
 {
     char digits[DIGITS_MAX + 1];
     size_t count = 0;
@@ -190,6 +204,8 @@ static double real_value(kiln__lexer *l, uint32_t end)
         return 0;
     }
     value = strtod_l(digits, NULL, locale);
+    *rest = (read_towards(digits, locale, FE_UPWARD) > value) -
+            (read_towards(digits, locale, FE_DOWNWARD) < value);
     freelocale(locale);
     if (!isfinite(value)) {
         bad_number(l, end, NULL, "no f64 is as large as this number");
@@ -222,7 +238,7 @@ static void lex_float(kiln__lexer *l, kiln__token *out, uint32_t end)
 {
     const uint32_t tail = check_tail(l, end);
 
-    out->real = tail == end ? real_value(l, end) : 0;
+    out->real = tail == end ? real_value(l, end, &out->rest) : 0;
     finish_token(l, out, KILN__TOKEN_FLOAT, tail);
 }
 

@@ -59,6 +59,7 @@ static kiln__ast *parse_number(kiln__parser *p)
     if (node == NULL)
         return NULL;
     node->real = token.real;
+    node->rest = token.rest;
     node->integer = kind == KILN__AST_BOOLEAN ? token.kind == KILN__TOKEN_TRUE
                                               : token.integer;
     return node;
