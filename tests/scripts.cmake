@@ -19,8 +19,6 @@ kiln_add_script_test(headers_compile_alone LABELS unit
         ${CMAKE_CXX_COMPILER})
 kiln_add_script_test(public_functions_are_documented LABELS docs
     COMMAND ${scripts}/documented.sh ${PROJECT_SOURCE_DIR})
-kiln_add_script_test(keys_are_true LABELS docs
-    COMMAND ${scripts}/keys.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(codes_are_listed LABELS docs
     COMMAND ${scripts}/codes.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(layers_keep_apart LABELS style
@@ -28,12 +26,16 @@ kiln_add_script_test(layers_keep_apart LABELS style
         ${PROJECT_BINARY_DIR})
 kiln_add_script_test(includes_are_plain LABELS style
     COMMAND ${scripts}/includes.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(layers_see_every_call LABELS style
+    COMMAND ${scripts}/calls.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
 kiln_add_script_test(code_is_formatted LABELS style
     COMMAND ${scripts}/format.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(skips_say_why LABELS style
     COMMAND ${scripts}/skips_say_why.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(functions_are_short LABELS style
     COMMAND ${scripts}/function_length.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(rules_see_every_offence LABELS style
+    COMMAND ${scripts}/rules.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(one_spelling LABELS style
     COMMAND ${scripts}/one_spelling.sh ${PROJECT_SOURCE_DIR})
 
