@@ -14,7 +14,7 @@ awk '
     /^$/ { ready = 0 }
     /^\/\*\*/ { comment = 1 }
     /\*\/$/ && comment { comment = 0; ready = 1; next }
-    /^KILN_API/ {
+    /^[^ /*#].*KILN_API/ || /^KILN_API/ {
         count++
         if (!ready) { print FILENAME ":" FNR ": " $0; bad = 1 }
     }

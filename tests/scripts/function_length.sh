@@ -4,7 +4,8 @@
 # there, which the layout that clang-format keeps makes certain.
 set -eu
 cd "$1"
-find src tools examples tests bench -name '*.c' -o -name '*.cc' | sort |
+find include src tools examples tests bench \( -name '*.[ch]' -o -name '*.cc' \
+    -o -name '*.cpp' -o -name '*.hpp' \) | sort |
     xargs awk '
     function file_done() {
         if (lines > 800) {

@@ -5,16 +5,12 @@
 # "folder/file.h", which is below src or include, and <name>, which is not below
 # src.
 
-# Joins continued lines; gives digraphs and trigraphs their usual characters.
-function logical_line(line,    next_line) {
-    gsub(/\?\?=/, "#", line)
-    gsub(/\?\?\//, "\\", line)
-    while (line ~ /\\[ \t\r]*$/ && (getline next_line) > 0) {
-        gsub(/\?\?=/, "#", next_line)
-        gsub(/\?\?\//, "\\", next_line)
-        sub(/\\[ \t\r]*$/, "", line)
+# Joins the lines on which a macro goes on. No other line may go on.
+function joined(line,    next_line) {
+    if (in_comment || line !~ /^#[ ]*define[ ]/)
+        print FILENAME, "refused", "a line that goes on and defines nothing"
+    while (sub(/\\ *$/, "", line) && (getline next_line) > 0)
         line = line next_line
-    }
     return line
 }
 
@@ -45,8 +41,8 @@ function without_comments(line,    out, at) {
             out = out substr(line, 1, RLENGTH)
             line = substr(line, RLENGTH + 1)
         } else {
-            out = out substr(line, 1, 1)
-            line = substr(line, 2)
+            print FILENAME, "refused", "half a pair of quotation marks"
+            return out
         }
     }
     return out
@@ -77,8 +73,10 @@ FNR == 1 {
 }
 {
     line = $0
-    if (line ~ /[\\?]/)
-        line = logical_line(line)
+    if (line ~ /\?\?[=\/]/)
+        print FILENAME, "refused", "a trigraph"
+    if (line ~ /\\ *$/)
+        line = joined(line)
     if (in_comment || line ~ /\/[*\/]/)
         line = without_comments(line)
     if (line ~ /R"[^"]*\(/)

@@ -14,7 +14,7 @@ found=0
 
 sh "$scripts/layers.sh" "$PWD" || { echo "the copy is refused as it is"; exit 1; }
 
-# FOLDER TEXT, where \n ends a line and \t is a tab.
+# FOLDER TEXT, a format of printf.
 cat >"$folder/disguised" <<'TEXT'
 base #include "frontend/language.h"
 base #include <frontend/language.h>
@@ -32,12 +32,12 @@ base # /* */ include /* */ "frontend/language.h"
 base /* "\n*/ #include "frontend/language.h"
 base char q = '"'; /*\n*/#include "frontend/language.h" // "
 base #define H "frontend/language.h"\n#include H
-base %:include "frontend/language.h"
+base %%:include "frontend/language.h"
 base ??=include "frontend/language.h"
-base #include \\n"frontend/language.h"
-base #inc\\nlude "frontend/language.h"
+base #include \\\n"frontend/language.h"
+base #inc\\\nlude "frontend/language.h"
 base #include ??/\n"frontend/language.h"
-base // \\n\n#include "frontend/language.h"
+base // \\\n\n#include "frontend/language.h"
 base \t#\tinclude\t"frontend/language.h"
 base #include_next "base/options.h"
 base #import "base/options.h"
@@ -46,6 +46,19 @@ base #\tinclude <llvm-c/Core.h>
 base #include  <uthash.h>
 base #include <a/../uthash.h>
 base const char *s = R"(/*)";\n#include "frontend/language.h" // */
+base \357\273\277#include "frontend/language.h"
+base /* */\357\273\277\n#include "frontend/language.h"
+base // \r#include "frontend/language.h"
+base \v#include "frontend/language.h"
+base #\f include "frontend/language.h"
+base /* \0 */\n#include "frontend/language.h"
+base // \0\n#include "frontend/language.h"
+base #if 0\ndon't /*\n#endif\n#include "frontend/language.h" // */
+base #if 0\n" /*\n#endif\n#include "frontend/language.h" // */
+base #define A \\\n B\n#include "frontend/language.h"
+base #define A /* \\\n*/\n#include "frontend/language.h" // */
+base const char t[] = "\\\n/*";\n#include "frontend/language.h" // */
+base /* \\\n*/ #include "frontend/language.h"
 frontend/infer #include <frontend/program/program_tables.h>
 frontend/infer #include "../program/program_tables.h"
 frontend/infer #include  "frontend/program/program_tables.h"
@@ -56,8 +69,10 @@ TEXT
 cat >src/base/honest.h <<'TEXT'
 /* #include <frontend/language.h>
 #include "frontend/language.h" */
-// #include "frontend/language.h" \
-#include "frontend/language.h"
+// #include "frontend/language.h"
+#define KILN__BOTH(a, b) \
+    (a) + /* "frontend/language.h" */ \
+    (b)
 static const char text[] = "/*", quote = '"'; /* "
 #include "frontend/language.h" " */
 # /* why */ include "base/options.h" /* " */
@@ -67,11 +82,7 @@ TEXT
 count=0
 while read -r where text; do
     count=$((count + 1))
-    printf '%s\n' "$text" | awk '{
-        gsub(/\\n/, "\n")
-        gsub(/\\t/, "\t")
-        print
-    }' >"src/$where/disguised_$count.h"
+    printf "$text\n" >"src/$where/disguised_$count.h"
     printf '%s %s\n' "src/$where/disguised_$count.h" "$text"
 done <"$folder/disguised" >"$folder/written"
 test "$count" -ge 30
