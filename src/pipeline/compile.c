@@ -1,4 +1,4 @@
-/* compile.c - the path from a signature to a loaded kernel. */
+/* compile.c - the way from a signature to a loaded kernel, up to a worker. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/compile.h"
 #include "abi/shared_words.h"
@@ -36,10 +36,11 @@
  *   on a worker (build_task.c)
  *     lock        of the key: one process builds, the others wait for it
  *     generate    lower, link, optimise, emit
+ *     keep        tier 3 and the stores get the artifact; the lock is released
  *     load        the backend puts it on the device
- *     publish     tier 3 keeps artifact and kernel; waiters go on
+ *     publish     tier 3 gets the kernel; waiters go on
  *
- * This file is the only one that knows frontend, tiers and backends.
+ * What `reuse` finds is loaded on the caller's thread.
  */
 
 /* Returns a reference to an artifact with the same meaning, from memory or a
