@@ -126,11 +126,45 @@ static void fma_of_narrow_floats_is_rounded_once(void **state)
     }
 }
 
+/* Every value, NaNs too, with both signs. */
+static void copysign_keeps_all_bits_but_the_sign(void **state)
+{
+    static const char text[] = "kernel put(out, x, s)\n"
+                               "    i = global_id(0)\n"
+                               "    out[i] = copysign(x[i], s[i])\n"
+                               "end\n";
+    static const char *const types[] = {"f16[:]", "bf16[:]"};
+    static uint16_t values[3][1 << 17];
+    kernels *k = *state;
+    kiln_package *package = kernels_define(k, "signs", text);
+    kiln_array arrays[3];
+
+    for (uint32_t i = 0; i < 1 << 17; i++) {
+        values[1][i] = (uint16_t)i;
+        values[2][i] = (uint16_t)((i >> 16 << 15) | (i * 31 & 0x7fff));
+    }
+    for (size_t i = 0; i < 3; i++)
+        arrays[i] = kernels_array(values[i], 1 << 17);
+    for (size_t t = 0; t < 2; t++) {
+        const kernels_argument arguments[] = {{types[t], &arrays[0]},
+                                              {types[t], &arrays[1]},
+                                              {types[t], &arrays[2]}};
+
+        assert_ok(
+            kernels_run(k, package, "put", 1 << 17, arguments, 3, &test_error));
+        for (uint32_t i = 0; i < 1 << 17; i++)
+            if (values[0][i] != ((i & 0x7fff) | (i >> 16 << 15)))
+                fail_msg("copysign of %s: %04x became %04x", types[t],
+                         values[1][i], values[0][i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals_are_rounded_from_their_text),
         cmocka_unit_test(fma_of_narrow_floats_is_rounded_once),
+        cmocka_unit_test(copysign_keeps_all_bits_but_the_sign),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

@@ -292,6 +292,10 @@ LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node)
         arguments[i] = kiln__lower_value(l, kiln__ir_operand(l->ir, node, i));
     if (is_narrow_fma(l, node, kind))
         return kiln__float_fma(l->job, l->builder, arguments, kind);
+    /* A way through f32 would change a NaN. */
+    if (node->imm == KILN__MATH_COPYSIGN && in != kind)
+        return kiln__float_copysign(l->job, l->builder, arguments[0],
+                                    arguments[1], kind);
     for (size_t i = 0; i < node->count && kiln__kind_is_float(kind); i++)
         arguments[i] = kiln__lower_float(l, arguments[i], kind, in);
     if (!kiln__kind_is_float(kind))

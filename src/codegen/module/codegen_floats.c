@@ -238,6 +238,23 @@ LLVMValueRef kiln__float_negate(LLVMBuilderRef builder, LLVMValueRef value,
                : LLVMBuildFNeg(builder, value, "");
 }
 
+LLVMValueRef kiln__float_copysign(const kiln__codegen_job *job,
+                                  LLVMBuilderRef builder, LLVMValueRef value,
+                                  LLVMValueRef sign, int32_t kind)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    const LLVMTypeRef bits = shaped(
+        LLVMIntTypeInContext(job->context, kiln__kind_width(kind)), type);
+    const uint64_t first = UINT64_C(1) << (kiln__kind_width(kind) - 1);
+
+    value = LLVMBuildBitCast(builder, value, bits, "");
+    sign = LLVMBuildBitCast(builder, sign, bits, "");
+    value = LLVMBuildAnd(builder, value, number(bits, first - 1), "");
+    sign = LLVMBuildAnd(builder, sign, number(bits, first), "");
+    return LLVMBuildBitCast(builder, LLVMBuildOr(builder, value, sign, ""),
+                            type, "");
+}
+
 static LLVMValueRef cast(const kiln__codegen_job *job, LLVMBuilderRef builder,
                          LLVMValueRef value, int32_t from, int32_t to)
 {

@@ -22,8 +22,12 @@ LLVMValueRef kiln__float_from_integer(const kiln__codegen_job *job,
                                       LLVMBuilderRef builder,
                                       LLVMValueRef value, int32_t from,
                                       int32_t to);
-/* Returns a * b + c of floats that are narrower than f32, rounded once. It takes
-   some ten operations in f32 or, for bf16, in f64. */
+/* Returns the value with the sign of the other one, and all its other bits. */
+LLVMValueRef kiln__float_copysign(const kiln__codegen_job *job,
+                                  LLVMBuilderRef builder, LLVMValueRef value,
+                                  LLVMValueRef sign, int32_t kind);
+/* Returns a * b + c of floats that are narrower than f32, and rounds it once.
+   It takes some ten operations in f32 or, for bf16, in f64. */
 LLVMValueRef kiln__float_fma(const kiln__codegen_job *job,
                              LLVMBuilderRef builder,
                              const LLVMValueRef arguments[3], int32_t kind);
