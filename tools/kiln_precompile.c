@@ -35,7 +35,8 @@ typedef struct precompile {
 
 /* ---- options ---- */
 
-static int read_include(uint32_t *off, const char *text)
+/* `from` is where the list was found. */
+static int read_include(uint32_t *off, const char *from, const char *text)
 {
 #define TEXT(name, text) text,
     static const char *const names[] = {KILN_TIER_MAP(TEXT)};
@@ -52,14 +53,30 @@ static int read_include(uint32_t *off, const char *text)
             tier++;
         if (tier == KILN_TIER_COUNT)
             return tool_complain(TOOL_USAGE,
-                                 "--include wants a list of typed_ir, runtime "
-                                 "and binary, not \"%s\"",
-                                 text);
+                                 "%s wants a list of typed_ir, runtime and "
+                                 "binary, not \"%s\"",
+                                 from, text);
         *off &= ~(1u << tier);
         at += size;
         if (*at == '\0')
             return TOOL_OK;
     }
+}
+
+/* The variable says the same as --include, which precedes it. It is not for
+   the contexts: their cache has to keep what the pack is made of. */
+static int read_tiers(precompile *p)
+{
+    static const char variable[] = "KILN_CACHE_TIERS";
+    const char *tiers = getenv(variable);
+    int status = TOOL_OK;
+
+    if (p->options.include != NULL)
+        status = read_include(&p->tiers_off, "--include", p->options.include);
+    else if (tiers != NULL && *tiers != '\0')
+        status = read_include(&p->tiers_off, variable, tiers);
+    (void)unsetenv(variable);
+    return status;
 }
 
 static int check_options(precompile *p)
@@ -73,9 +90,7 @@ static int check_options(precompile *p)
         return tool_complain(TOOL_USAGE, "precompile wants --workload LIST");
     if (options->output == NULL)
         return tool_complain(TOOL_USAGE, "precompile wants -o PACK");
-    if (options->include != NULL)
-        return read_include(&p->tiers_off, options->include);
-    return TOOL_OK;
+    return read_tiers(p);
 }
 
 static int check_output(const tool_options *options)

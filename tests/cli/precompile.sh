@@ -103,7 +103,18 @@ says out " instance "
 if grep -q ' binary ' out; then
     fail "a binary that was not to be included"
 fi
-rm typed.pack
+# The variable that says which tiers use stores says the same.
+with KILN_CACHE_TIERS=typed_ir,runtime expect 0 precompile linear.kiln \
+    --workload list -o same.pack
+cmp typed.pack same.pack || fail "KILN_CACHE_TIERS is not obeyed"
+with KILN_CACHE_TIERS=binary expect 0 precompile linear.kiln \
+    --workload list -o same.pack --include typed_ir,runtime
+cmp typed.pack same.pack || fail "--include does not precede the variable"
+rm typed.pack same.pack
+with KILN_CACHE_TIERS=none expect 2 precompile linear.kiln --workload list \
+    -o x.pack
+says err "KILN_CACHE_TIERS wants"
+
 expect 2 precompile linear.kiln --workload list -o x.pack --include typed
 says err "typed_ir, runtime and binary"
 expect 2 precompile linear.kiln --workload list -o x.pack --include all
@@ -159,11 +170,16 @@ grep -q '^compile [1-6]/6 linear.axpy(f32\[:\], f32, f32\[:\]) for host$' err ||
     fail "what did not fail is not told"
 rm told wanted
 
-# What a pack lacks is told with the reason, as kiln cache explain tells it.
-with KILN_CACHE_TIERS=typed_ir expect 1 precompile linear.kiln \
-    --workload list -o bad.pack
+# What a pack lacks is told with the reason, as kiln cache explain tells it. An
+# entry that is larger than files may be is not kept.
+printf 'kernel note(o: i64[:])\n    print("%030000d")\nend\n' 0 >large.kiln
+echo 'large.note(i64[:])' >bad
+(
+    ulimit -f 24
+    expect 1 precompile large.kiln --workload bad -o bad.pack
+) || exit 1
 says err "is not in the cache, and must be"
-says err "not looked for: KILN_CACHE"
+says err ": absent"
 clean "one.pack "
 
 # ---- one pack for targets of every kind, no device at hand ----
