@@ -64,7 +64,7 @@ KILN_API void kiln_error_free(kiln_error *error);
 KILN_API kiln_status kiln_error_status(const kiln_error *error);
 
 /** Returns one line without a final newline, borrowed from the error; "" for
- *  NULL. */
+ *  NULL. It numbers arguments from 1, and items, groups and indices from 0. */
 KILN_API const char *kiln_error_message(const kiln_error *error);
 
 /** Returns the error that caused this one, or NULL. Borrowed. */
@@ -143,6 +143,10 @@ enum { KILN_EXCEPTION_MAP(KILN__EXCEPTION_ENUM) KILN__EXCEPTION_END };
 #define KILN_VALUE_I64 0
 #define KILN_VALUE_U64 1
 #define KILN_VALUE_F64 2 /* its bits */
+/* The bits of the f64 that has the same value. */
+#define KILN_VALUE_F32 3
+#define KILN_VALUE_F16 4
+#define KILN_VALUE_BF16 5
 
 /**
  * The first exception that a launch raised. Pointers are borrowed from the

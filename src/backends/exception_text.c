@@ -9,18 +9,36 @@
 #include "base/data/float_bits.h"
 #include "base/error.h"
 
+/* Returns the type of the float that was converted, or KILN_TYPE_NONE. */
+static int32_t float_kind(int64_t reading)
+{
+    switch (reading) {
+    case KILN_VALUE_F64:
+        return KILN_TYPE_F64;
+    case KILN_VALUE_F32:
+        return KILN_TYPE_F32;
+    case KILN_VALUE_F16:
+        return KILN_TYPE_F16;
+    case KILN_VALUE_BF16:
+        return KILN_TYPE_BF16;
+    default:
+        return KILN_TYPE_NONE;
+    }
+}
+
 /* "inexact conversion: 300 is no i8"; the message is the type's name. */
 static void format_inexact(char *out, size_t size, const kiln__raised *from)
 {
     const char *kind = kiln__exception_text((int32_t)from->kind);
     const int64_t value = from->values[0];
+    const int32_t real = float_kind(from->values[1]);
     char text[KILN__FLOAT_TEXT];
 
-    if (from->values[1] == KILN_VALUE_F64)
-        (void)snprintf(out, size, "%s: %s is no %s", kind,
-                       kiln__float_print(text, KILN_TYPE_F64,
-                                         kiln__f64_from_bits((uint64_t)value)),
-                       from->message);
+    if (real != KILN_TYPE_NONE)
+        (void)snprintf(
+            out, size, "%s: %s is no %s", kind,
+            kiln__float_print(text, real, kiln__f64_from_bits((uint64_t)value)),
+            from->message);
     else if (from->values[1] == KILN_VALUE_U64)
         (void)snprintf(out, size, "%s: %" PRIu64 " is no %s", kind,
                        (uint64_t)value, from->message);

@@ -168,10 +168,19 @@ static void a_value_has_all_its_digits(void **state)
 {
     const struct {
         double value;
+        int64_t reading;
         const char *message;
-    } cases[] = {{1.5, "inexact conversion: 1.5 is no i32"},
-                 {1.00000000001, "inexact conversion: 1.00000000001 is no i32"},
-                 {3e9, "inexact conversion: 3000000000 is no i32"}};
+    } cases[] = {
+        {1.5, KILN_VALUE_F64, "inexact conversion: 1.5 is no i32"},
+        {1.00000000001, KILN_VALUE_F64,
+         "inexact conversion: 1.00000000001 is no i32"},
+        {3e9, KILN_VALUE_F64, "inexact conversion: 3000000000 is no i32"},
+        {(double)0.1f, KILN_VALUE_F32, "inexact conversion: 0.1 is no i32"},
+        {0.0999755859375, KILN_VALUE_F16, "inexact conversion: 0.1 is no i32"},
+        {0.10009765625, KILN_VALUE_BF16, "inexact conversion: 0.1 is no i32"},
+        {(double)0.1f, KILN_VALUE_F64,
+         "inexact conversion: 0.10000000149011612 is no i32"},
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -182,7 +191,7 @@ static void a_value_has_all_its_digits(void **state)
             &(kiln__raised){.kind = KILN_EXCEPTION_INEXACT,
                             .message = "i32",
                             .values = {(int64_t)kiln__f64_bits(cases[i].value),
-                                       KILN_VALUE_F64}});
+                                       cases[i].reading}});
         assert_string_equal(text, cases[i].message);
     }
 }

@@ -196,6 +196,10 @@ static void an_inexact_conversion_shows_its_value(void **state)
     (void)state;
     assert_int_equal(item.ordinal, 9);
     assert_memory_equal(&item.values[0], &value, sizeof value);
+    assert_int_equal(item.values[1], KILN_VALUE_F32);
+    item = raises(unary("f16", "i8", "checked i8"), (uint16_t[]){0x3800}, 1);
+    assert_memory_equal(&item.values[0], &value, sizeof value);
+    assert_int_equal(item.values[1], KILN_VALUE_F16);
     assert_int_equal(
         raises(unary("i8", "u8", "checked u8"), (int8_t[]){-5}, 1).values[0],
         -5);

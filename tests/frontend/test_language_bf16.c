@@ -209,6 +209,9 @@ static void whole_numbers_convert_and_others_raise(void **state)
     in[1] = nearest(1.5);
     assert_fails(KILN_EEXCEPTION, "inexact conversion: 1.5 is no i32",
                  run(*state, "exact", types, data, 2, 4, &test_error));
+    in[1] = nearest(0.1L);
+    assert_fails(KILN_EEXCEPTION, "inexact conversion: 0.1 is no i32",
+                 run(*state, "exact", types, data, 2, 4, &test_error));
 }
 
 static void bits_are_the_values_own(void **state)

@@ -119,6 +119,22 @@ static void compare(const machine_work *w)
         w, number_compare(w->node->op, kind, w->operands[0], w->operands[1]));
 }
 
+static int64_t reading(int32_t from)
+{
+    switch (from) {
+    case KILN_TYPE_F64:
+        return KILN_VALUE_F64;
+    case KILN_TYPE_F32:
+        return KILN_VALUE_F32;
+    case KILN_TYPE_F16:
+        return KILN_VALUE_F16;
+    case KILN_TYPE_BF16:
+        return KILN_VALUE_BF16;
+    default:
+        return kiln__kind_is_signed(from) ? KILN_VALUE_I64 : KILN_VALUE_U64;
+    }
+}
+
 static void convert(const machine_work *w)
 {
     const int32_t from = kiln__ir_kind(&w->f->ir, machine_type_of(w, 0));
@@ -136,9 +152,7 @@ static void convert(const machine_work *w)
     if (kiln__kind_is_float(from))
         memcpy(&bits, &number, sizeof bits);
     machine_raise(w->in, w->it, w->node, KILN_EXCEPTION_INEXACT, bits,
-                  kiln__kind_is_float(from)    ? KILN_VALUE_F64
-                  : kiln__kind_is_signed(from) ? KILN_VALUE_I64
-                                               : KILN_VALUE_U64);
+                  reading(from));
 }
 
 static void mathematics(const machine_work *w)

@@ -137,7 +137,7 @@ static int same_values(const interpreter_exception *a, const kiln_exception *b)
     memcpy(&one, &a->values[0], sizeof one);
     memcpy(&other, &b->values[0], sizeof other);
     return a->kind == KILN_EXCEPTION_INEXACT &&
-           a->values[1] == KILN_VALUE_F64 && b->values[1] == KILN_VALUE_F64 &&
+           a->values[1] >= KILN_VALUE_F64 && a->values[1] == b->values[1] &&
            isnan(one) && isnan(other);
 }
 

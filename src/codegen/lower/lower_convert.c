@@ -145,10 +145,24 @@ static LLVMValueRef float_fits(kiln__lowering *l, LLVMValueRef value,
    kiln_exception. */
 static LLVMValueRef reading(kiln__lowering *l, int32_t from)
 {
-    unsigned long long as = kiln__kind_is_float(from)    ? 2
-                            : kiln__kind_is_signed(from) ? 0
-                                                         : 1;
+    unsigned long long as;
 
+    switch (from) {
+    case KILN_TYPE_F64:
+        as = KILN_VALUE_F64;
+        break;
+    case KILN_TYPE_F32:
+        as = KILN_VALUE_F32;
+        break;
+    case KILN_TYPE_F16:
+        as = KILN_VALUE_F16;
+        break;
+    case KILN_TYPE_BF16:
+        as = KILN_VALUE_BF16;
+        break;
+    default:
+        as = kiln__kind_is_signed(from) ? KILN_VALUE_I64 : KILN_VALUE_U64;
+    }
     return LLVMConstInt(l->i64, as, 0);
 }
 
@@ -163,29 +177,34 @@ static LLVMValueRef shown(kiln__lowering *l, LLVMValueRef value, int32_t from)
     return LLVMBuildBitCast(l->builder, value, l->i64, "");
 }
 
+/* `given` is the type that the value had before it was widened to `from`. */
 static void check_fits(kiln__lowering *l, const kiln__ir_node *node,
-                       LLVMValueRef value, int32_t from, int32_t to)
+                       LLVMValueRef value, int32_t given, int32_t from,
+                       int32_t to)
 {
     const LLVMValueRef fits = kiln__kind_is_float(from)
                                   ? float_fits(l, value, from, to)
                                   : integer_fits(l, value, from, to);
 
-    kiln__lower_check(l, node, LLVMBuildNot(l->builder, fits, ""),
-                      (kiln__codegen_exception){
-                          .kind = KILN_EXCEPTION_INEXACT,
-                          .message = kiln__kind_name(to),
-                          .values = {shown(l, value, from), reading(l, from)}});
+    kiln__lower_check(
+        l, node, LLVMBuildNot(l->builder, fits, ""),
+        (kiln__codegen_exception){
+            .kind = KILN_EXCEPTION_INEXACT,
+            .message = kiln__kind_name(to),
+            .values = {shown(l, value, from), reading(l, given)}});
 }
 
 static LLVMValueRef checked(kiln__lowering *l, const kiln__ir_node *node,
                             LLVMValueRef value, int32_t from, int32_t to)
 {
+    const int32_t given = from;
+
     if (!kiln__lower_conversion_raises(from, to))
         return resize(l, value, from, to);
     if (kiln__kind_is_float(from))
         value = kiln__lower_wide(l, value, &from);
     if (kiln__lower_raises(l, l->f, node))
-        check_fits(l, node, value, from, to);
+        check_fits(l, node, value, given, from, to);
     return kiln__kind_is_float(from) ? to_integer(l, value, to)
                                      : resize(l, value, from, to);
 }
