@@ -84,7 +84,7 @@ static void append(struct kiln__backends *backends, kiln__backend *entry)
 static kiln_status read_ops(kiln_backend_ops *to, const kiln_backend_ops *ops,
                             kiln_error **error)
 {
-    KILN_REQUIRE(kiln__options_read(to, sizeof *to, ops) == KILN_OK, error);
+    KILN_TRY(KILN__OPTIONS_READ(to, ops, kiln_backend_ops, error));
     KILN_REQUIRE(to->name != NULL && to->name[0] != '\0', error);
     KILN_REQUIRE(strchr(to->name, ':') == NULL, error);
     KILN_REQUIRE(to->format != NULL && to->describe != NULL, error);

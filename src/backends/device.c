@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/backend.h"
+#include "backends/without_device.h"
 #include "base/error.h"
 #include "context/keys/settings.h"
 #include "context/log.h"
@@ -64,9 +65,9 @@ static kiln_status check_ordinal(const kiln__backend *backend, uint32_t ordinal,
     if (ordinal < count)
         return KILN_OK;
     if (count == 0)
-        return kiln__error_set(error, KILN_ENODEVICE, "no %s device: %s",
-                               backend->name,
-                               reason != NULL ? reason : "none was found");
+        return kiln__error_set(
+            error, KILN_ENODEVICE, "no %s device: %s" KILN__WITHOUT_DEVICE,
+            backend->name, reason != NULL ? reason : "none was found");
     return kiln__error_set(error, KILN_ENODEVICE,
                            "no %s device %u: there are %u, counted from 0",
                            backend->name, (unsigned)ordinal, (unsigned)count);

@@ -11,6 +11,7 @@
 #include "backends/report_text.h"
 #include "base/data/arena.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "context/callback.h"
 #include "context/keys/settings.h"
 #include "context/types/types.h"
@@ -35,7 +36,7 @@ static kiln_status bad_argument(kiln_error **error, const kiln_kernel *kernel,
 {
     return kiln__error_set(error, KILN_EINVAL,
                            "launch of %s: argument %llu, %s: %s",
-                           kernel->info->method, (unsigned long long)index,
+                           kernel->info->method, (unsigned long long)index + 1,
                            kernel->info->arguments[index].type, what);
 }
 
@@ -551,7 +552,7 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
     const kiln_backend_ops *ops;
     size_t size;
 
-    KILN_REQUIRE(out != NULL && out->size >= sizeof out->size, error);
+    KILN_TRY(kiln__sized_check(out, "kiln_native_launch", error));
     KILN_REQUIRE(queue != NULL, error);
     KILN_REQUIRE(kernel != NULL, error);
     if (!is_at_home(queue->device, kernel))

@@ -209,6 +209,13 @@ kiln_status kiln_error_set_diagnostics(kiln_error **error, kiln_status status,
                                        const kiln_diagnostic *diagnostics,
                                        size_t count)
 {
+    KILN_REQUIRE(status != KILN_OK, error);
+    KILN_REQUIRE(message != NULL, error);
+    KILN_REQUIRE(diagnostics != NULL || count == 0, error);
+    for (size_t i = 0; i < count; i++)
+        KILN_REQUIRE(diagnostics[i].frames != NULL ||
+                         diagnostics[i].frame_count == 0,
+                     error);
     return kiln__error_set_diagnostics(error, status, message, diagnostics,
                                        count);
 }

@@ -463,10 +463,7 @@ kiln_status kiln__cache_settings_new(kiln__cache_settings **out,
     kiln_status status;
 
     *out = NULL;
-    if (kiln__options_read(&known, sizeof known, options) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the cache's options have members that this "
-                               "library does not know");
+    KILN_TRY(KILN__OPTIONS_READ(&known, options, kiln_cache_options, error));
     settings = kiln__allocate(alloc, sizeof *settings);
     if (settings == NULL)
         return kiln__error_no_memory(error);

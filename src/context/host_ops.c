@@ -31,11 +31,8 @@ kiln_status kiln__host_ops_read(kiln_context *context,
                                 const kiln_context_options *options,
                                 kiln_error **error)
 {
-    if (kiln__options_read(&context->host, sizeof context->host,
-                           options->host) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the host's table has members that this "
-                               "library does not know");
+    KILN_TRY(KILN__OPTIONS_READ(&context->host, options->host, kiln_host_ops,
+                                error));
     drop_half_pairs(&context->host);
     context->host_env = options->host_env;
     return KILN_OK;

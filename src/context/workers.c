@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/system/float_mode.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
 #include "context/context.h"
@@ -225,9 +226,12 @@ static void *worker_main(void *argument)
     kiln__own_thread_enter(context);
     while ((taken = task_await(workers)) != NULL) {
         const task now = *taken;
+        fenv_t mode; /* that thread_enter() may have set */
 
         kiln__deallocate(&context->alloc, taken, sizeof *taken);
+        kiln__float_begin(&mode);
         now.run(now.env);
+        kiln__float_end(&mode);
     }
     kiln__own_thread_leave(context);
     end_worker(workers, argument);

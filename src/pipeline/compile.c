@@ -393,8 +393,7 @@ static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
     kiln_status status;
 
     KILN_TRY(kiln__request_check(context, signature, config, error));
-    if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
-        return kiln__error_argument(error, "options");
+    KILN_TRY(KILN__OPTIONS_READ(&options, given, kiln_compile_options, error));
     if (!options.world) {
         *out = kiln__job_lookup(context, signature, config);
         if (*out != NULL) {

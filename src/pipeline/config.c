@@ -422,10 +422,7 @@ kiln_status kiln_config_new(const kiln_config **out, kiln_context *context,
 
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(context != NULL, error);
-    if (kiln__options_read(&known, sizeof known, options) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the config's options have members that this "
-                               "library does not know");
+    KILN_TRY(KILN__OPTIONS_READ(&known, options, kiln_config_options, error));
     KILN_TRY(check_options(&known, error));
     config = kiln__allocate(&context->alloc, sizeof *config);
     if (config == NULL)

@@ -120,12 +120,11 @@ static kiln_status read_tables(kiln_context *context,
 {
     context->alloc = kiln__malloc;
     if (options->alloc != NULL) {
-        if (kiln__options_read(&context->alloc, sizeof context->alloc,
-                               options->alloc) != KILN_OK ||
-            context->alloc.realloc == NULL)
+        KILN_TRY(KILN__OPTIONS_READ(&context->alloc, options->alloc, kiln_alloc,
+                                    error));
+        if (context->alloc.realloc == NULL)
             return kiln__error_set(error, KILN_EINVAL,
-                                   "the allocator's table has no realloc or "
-                                   "members that this library does not know");
+                                   "the allocator's table has no realloc");
     }
     KILN_TRY(kiln__host_ops_read(context, options, error));
     context->codegen_exchange = options->codegen_exchange;
@@ -234,10 +233,7 @@ kiln_status kiln_context_new_(int32_t abi_version, kiln_context **out,
                                " with binary interface %d; the caller was "
                                "built for %d",
                                KILN_ABI_VERSION, (int)abi_version);
-    if (kiln__options_read(&known, sizeof known, options) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the context's options have members that this "
-                               "library does not know");
+    KILN_TRY(KILN__OPTIONS_READ(&known, options, kiln_context_options, error));
     memset(&tables, 0, sizeof tables);
     KILN_TRY(read_tables(&tables, &known, error));
     context = kiln__allocate(&tables.alloc, sizeof *context);

@@ -107,8 +107,8 @@ static kiln_status read_options(kiln_delta_options *out, kiln_context *context,
 {
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(since == NULL || since->context == context, error);
-    if (kiln__options_read(out, sizeof *out, given) != KILN_OK ||
-        out->binaries > KILN_SWITCH_OFF || out->reproducible > KILN_SWITCH_OFF)
+    KILN_TRY(KILN__OPTIONS_READ(out, given, kiln_delta_options, error));
+    if (out->binaries > KILN_SWITCH_OFF || out->reproducible > KILN_SWITCH_OFF)
         return kiln__error_argument(error, "options");
     return KILN_OK;
 }

@@ -62,8 +62,7 @@ kiln_status kiln_compile_start(kiln_ticket **out, kiln_context *context,
 
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__request_check(context, signature, config, error));
-    if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
-        return kiln__error_argument(error, "options");
+    KILN_TRY(KILN__OPTIONS_READ(&options, given, kiln_compile_options, error));
     ticket = kiln__allocate(&context->alloc, sizeof *ticket);
     if (ticket == NULL)
         return kiln__error_no_memory(error);

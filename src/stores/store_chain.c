@@ -516,10 +516,7 @@ kiln_status kiln_context_add_store(kiln_context *context,
 
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(ops != NULL, error);
-    if (kiln__options_read(&known, sizeof known, ops) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the store's table has members that this "
-                               "library does not know");
+    KILN_TRY(KILN__OPTIONS_READ(&known, ops, kiln_store_ops, error));
     if (known.name == NULL || !*known.name || known.get == NULL ||
         known.put == NULL || known.free == NULL)
         return kiln__error_set(error, KILN_EINVAL,

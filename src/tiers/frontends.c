@@ -123,10 +123,7 @@ kiln_status kiln__frontends_delta(const kiln_context *context, uint64_t since,
 static kiln_status check_ops(kiln_frontend_ops *out,
                              const kiln_frontend_ops *ops, kiln_error **error)
 {
-    if (kiln__options_read(out, sizeof *out, ops) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the frontend's table has members that this "
-                               "library does not know");
+    KILN_TRY(KILN__OPTIONS_READ(out, ops, kiln_frontend_ops, error));
     if (out->name == NULL || !*out->name)
         return kiln__error_set(error, KILN_EINVAL, "a frontend needs a name");
     if (out->world == NULL || out->infer == NULL || out->answer == NULL ||

@@ -491,11 +491,11 @@ static void wrong_arguments_are_named(void **state)
     assert_fails(KILN_EINVAL, "2 arguments instead of 4",
                  run(f, &one, arguments, 2));
     arguments[1] = NULL;
-    assert_fails(KILN_EINVAL, "argument 1, i64: its address is NULL",
+    assert_fails(KILN_EINVAL, "argument 2, i64: its address is NULL",
                  run(f, &one, arguments, 4));
     arguments[1] = &number;
     dense.sizes[1] = -1;
-    assert_fails(KILN_EINVAL, "argument 0, f32[:,:]: a size is negative",
+    assert_fails(KILN_EINVAL, "argument 1, f32[:,:]: a size is negative",
                  run(f, &one, arguments, 4));
     dense.sizes[0] = dense.sizes[1] = INT64_MAX / 2;
     assert_fails(KILN_EINVAL, "sizes make more than 9223372036854775807 bytes",
@@ -510,7 +510,7 @@ static void wrong_arguments_are_named(void **state)
                  run(f, &one, arguments, 4));
     strided.strides[1] = 2;
     vector = (kiln_array){.sizes = {-1}};
-    assert_fails(KILN_EINVAL, "argument 3, f64[:]: a size is negative",
+    assert_fails(KILN_EINVAL, "argument 4, f64[:]: a size is negative",
                  run(f, &one, arguments, 4));
     vector.sizes[0] = INT64_MAX / 8 + 1;
     assert_fails(KILN_EINVAL, "sizes make more than 9223372036854775807 bytes",

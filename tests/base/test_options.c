@@ -30,7 +30,7 @@ static void no_options_are_all_zero(void **state)
 
     (void)state;
     memset(&to, 0xAA, sizeof to);
-    assert_ok(kiln__options_read(&to, sizeof to, NULL));
+    assert_ok(kiln__options_read(&to, sizeof to, NULL, "ours", NULL));
     assert_int_equal(to.size, sizeof to);
     assert_int_equal(to.a, 0);
     assert_int_equal(to.b, 0);
@@ -42,7 +42,7 @@ static void an_equal_caller_is_copied(void **state)
     ours to;
 
     (void)state;
-    assert_ok(kiln__options_read(&to, sizeof to, &from));
+    assert_ok(kiln__options_read(&to, sizeof to, &from, "ours", NULL));
     assert_int_equal(to.a, 3);
     assert_int_equal(to.b, 4);
 }
@@ -54,7 +54,7 @@ static void what_an_older_caller_did_not_know_is_zero(void **state)
 
     (void)state;
     memset(&to, 0xAA, sizeof to);
-    assert_ok(kiln__options_read(&to, sizeof to, &from));
+    assert_ok(kiln__options_read(&to, sizeof to, &from, "ours", NULL));
     assert_int_equal(to.size, sizeof to);
     assert_int_equal(to.a, 3);
     assert_int_equal(to.b, 0);
@@ -66,7 +66,7 @@ static void a_newer_caller_with_zeros_is_fine(void **state)
     ours to;
 
     (void)state;
-    assert_ok(kiln__options_read(&to, sizeof to, &from));
+    assert_ok(kiln__options_read(&to, sizeof to, &from, "ours", NULL));
     assert_int_equal(to.size, sizeof to);
     assert_int_equal(to.b, 4);
 }
@@ -77,7 +77,9 @@ static void a_newer_caller_that_asks_for_more_is_refused(void **state)
     ours to;
 
     (void)state;
-    assert_status(KILN_EINVAL, kiln__options_read(&to, sizeof to, &from));
+    assert_fails(
+        KILN_EINVAL, "ours has members that this library does not know: its",
+        kiln__options_read(&to, sizeof to, &from, "ours", &test_error));
 }
 
 static void a_struct_without_its_size_is_refused(void **state)
@@ -87,8 +89,16 @@ static void a_struct_without_its_size_is_refused(void **state)
     ours to;
 
     (void)state;
-    assert_status(KILN_EINVAL, kiln__options_read(&to, sizeof to, &empty));
-    assert_status(KILN_EINVAL, kiln__options_read(&to, sizeof to, &garbage));
+    assert_fails(
+        KILN_EINVAL, "ours.size is 0; set it to sizeof(ours)",
+        kiln__options_read(&to, sizeof to, &empty, "ours", &test_error));
+    assert_fails(
+        KILN_EINVAL, "ours.size is 18446744073709551615; set it to",
+        kiln__options_read(&to, sizeof to, &garbage, "ours", &test_error));
+    assert_fails(KILN_EINVAL, "ours.size is 0",
+                 kiln__sized_check(&empty, "ours", &test_error));
+    assert_fails(KILN_EINVAL, "the ours to fill is NULL",
+                 kiln__sized_check(NULL, "ours", &test_error));
 }
 
 int main(void)

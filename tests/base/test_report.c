@@ -451,6 +451,24 @@ static void rendering_nothing_is_refused(void **state)
     assert_status(KILN_EINVAL, kiln_error_render(&blob, NULL, 0));
 }
 
+static void lists_that_are_not_there_are_refused(void **state)
+{
+    kiln_diagnostic lone = {.message = "m", .frame_count = 1};
+    kiln_error **e = &test_error;
+
+    (void)state;
+    assert_fails(KILN_EINVAL, "diagnostics != NULL || count == 0",
+                 kiln_error_set_diagnostics(e, KILN_ECOMPILE, "m", NULL, 2));
+    assert_fails(KILN_EINVAL, "frame_count == 0",
+                 kiln_error_set_diagnostics(e, KILN_ECOMPILE, "m", &lone, 1));
+    assert_fails(KILN_EINVAL, "message != ",
+                 kiln_error_set_diagnostics(e, KILN_ECOMPILE, NULL, NULL, 0));
+    assert_fails(KILN_EINVAL, "status != KILN_OK",
+                 kiln_error_set_diagnostics(e, KILN_OK, "m", NULL, 0));
+    assert_fails(KILN_ECOMPILE, "m",
+                 kiln_error_set_diagnostics(e, KILN_ECOMPILE, "m", NULL, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +496,7 @@ int main(void)
         cmocka_unit_test(control_characters_never_reach_the_terminal),
         cmocka_unit_test(of_a_long_line_only_the_surroundings_are_shown),
         cmocka_unit_test(rendering_nothing_is_refused),
+        cmocka_unit_test(lists_that_are_not_there_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,7 @@ says out '"name": "required_group_x"'
 expect 0 cache ls --kind instance --name saxpy.saxpy
 expect 0 cache show "$(cut -c1-16 out)"
 says out "calls                  saxpy.scaled(f32, f32)"
-says out "argument 2             f32[:]"
+says out "argument 3             f32[:]"
 expect 1 cache show $(printf %064d 0)
 says err "no entry"
 expect 2 cache show xyz

@@ -94,6 +94,31 @@ static void what_a_newer_caller_asks_for_is_refused(void **state)
                  kiln_context_new(&context, &newer.options, &test_error));
 }
 
+static void a_struct_without_its_size_is_named(void **state)
+{
+    const kiln_host_ops host = {.size = 0};
+    const kiln_alloc alloc = {.size = 0};
+    const kiln_cache_options cache = {.size = 0};
+    kiln_context_options options = {.size = 0};
+    kiln_context *context;
+
+    (void)state;
+    assert_fails(KILN_EINVAL, "kiln_context_options.size is 0; set it to",
+                 kiln_context_new(&context, &options, &test_error));
+    options = (kiln_context_options)KILN_CONTEXT_OPTIONS_INIT;
+    options.host = &host;
+    assert_fails(KILN_EINVAL, "set it to sizeof(kiln_host_ops)",
+                 kiln_context_new(&context, &options, &test_error));
+    options.host = NULL;
+    options.alloc = &alloc;
+    assert_fails(KILN_EINVAL, "set it to sizeof(kiln_alloc)",
+                 kiln_context_new(&context, &options, &test_error));
+    options.alloc = NULL;
+    options.cache = &cache;
+    assert_fails(KILN_EINVAL, "set it to sizeof(kiln_cache_options)",
+                 kiln_context_new(&context, &options, &test_error));
+}
+
 static void limits_have_limits(void **state)
 {
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
@@ -492,6 +517,37 @@ static void out_of_memory_at_any_call_is_survived(void **state)
     assert_survives_failing_alloc(make_and_end, NULL);
 }
 
+/* The errors of all backends of devices end alike. */
+static void without_a_driver_an_error_shows_other_ways(void **state)
+{
+    static const char *const backends[] = {"cuda", "rocm", "spirv"};
+    kiln_context *context;
+
+    (void)state;
+    setenv("KILN_CUDA_DRIVER", "/nowhere/libcuda.so", 1);
+    setenv("KILN_ROCM_DRIVER", "/nowhere/libamdhip64.so", 1);
+    context = context_of(NULL);
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        kiln_device *device = NULL;
+        kiln_error *error = NULL;
+        const kiln_status status =
+            kiln_device_open(&device, context, backends[i], 0, &error);
+
+        /* SPIR-V's drivers may be installed. */
+        if (status == KILN_OK && strcmp(backends[i], "spirv") == 0) {
+            kiln_device_close(device);
+            continue;
+        }
+        assert_int_equal(status, KILN_ENODEVICE);
+        assert_contains(kiln_error_message(error), "kiln_emit()");
+        assert_contains(kiln_error_message(error), "kiln_device_open_offline");
+        kiln_error_free(error);
+    }
+    kiln_context_free(context);
+    unsetenv("KILN_CUDA_DRIVER");
+    unsetenv("KILN_ROCM_DRIVER");
+}
+
 static void contexts_live_side_by_side(void **state)
 {
     kiln_context *first = context_of(NULL), *second = context_of(NULL);
@@ -516,6 +572,7 @@ int main(void)
         CLEAN(another_binary_interface_is_refused),
         CLEAN(an_older_and_shorter_struct_is_taken),
         CLEAN(what_a_newer_caller_asks_for_is_refused),
+        CLEAN(a_struct_without_its_size_is_named),
         CLEAN(limits_have_limits),
         CLEAN(an_allocator_without_a_function_is_refused),
         CLEAN(the_hosts_table_is_copied_up_to_its_size),
@@ -533,6 +590,7 @@ int main(void)
         CLEAN(a_forked_child_finds_no_lock_taken),
         CLEAN(out_of_memory_at_any_call_is_survived),
         CLEAN(contexts_live_side_by_side),
+        CLEAN(without_a_driver_an_error_shows_other_ways),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

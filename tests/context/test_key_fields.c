@@ -113,8 +113,8 @@ static void an_instance_key_names_function_and_arguments(void **state)
     s = describe(&key);
     assert_string_equal(s.text,
                         "key of=instance;frontend=toy 1;overlays=mine,host;"
-                        "function=main.f;argument 0=f32;argument 1=toy.Ball;"
-                        "argument 1's definition=05" ZEROS "00;"
+                        "function=main.f;argument 1=f32;argument 2=toy.Ball;"
+                        "argument 2's definition=05" ZEROS "00;"
                         "root method=" ONE ";");
     kiln__encoder_dispose(&key);
     key = begin();

@@ -1,6 +1,7 @@
 /* test_workers.c - Kiln's own compiling threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit thread */
+#include <fenv.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -236,6 +237,44 @@ static void each_worker_is_announced_to_the_host_and_dismissed(void **state)
     assert_int_equal(atomic_load(&b.waiting), 0);
 }
 
+static void round_upward(void *env)
+{
+    (void)env;
+    (void)fesetround(FE_UPWARD);
+}
+
+static void leave(void *env)
+{
+    (void)env;
+}
+
+static void note_rounding(void *env)
+{
+    tally *t = env;
+
+    atomic_store(&t->most, fegetround() == FE_TONEAREST ? 1 : 2);
+    atomic_fetch_add(&t->done, 1);
+}
+
+/* What LLVM folds must not depend on it. */
+static void tasks_round_to_nearest_whatever_the_host_sets(void **state)
+{
+    const kiln_host_ops host = {.size = sizeof host,
+                                .thread_enter = round_upward,
+                                .thread_leave = leave};
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    tally t = {0};
+
+    (void)state;
+    options.host = &host;
+    options.workers = 1;
+    assert_ok(kiln_context_new(&t.context, &options, &test_error));
+    assert_ok(kiln__workers_submit(t.context, note_rounding, &t, &test_error));
+    wait_for(&t.done, 1);
+    kiln_context_free(t.context);
+    assert_int_equal(atomic_load(&t.most), 1);
+}
+
 /* ---- fork ---- */
 
 static int child_of(tally *t)
@@ -286,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_context_ends_although_all_workers_are_parked),
         cmocka_unit_test(several_threads_may_submit),
         cmocka_unit_test(each_worker_is_announced_to_the_host_and_dismissed),
+        cmocka_unit_test(tasks_round_to_nearest_whatever_the_host_sets),
         cmocka_unit_test(the_child_of_a_fork_starts_workers_of_its_own),
     };
 

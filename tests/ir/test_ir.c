@@ -1,6 +1,7 @@
 /* test_ir.c - typed IR: building, text, binary, and the verifier. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend */
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -672,6 +673,24 @@ static void types_cannot_grow_without_bound(void **state)
     kiln__ir_dispose(&ir);
 }
 
+/* A host may trap operations on a signalling NaN; to look at one is none. */
+static void the_verifier_never_traps(void **state)
+{
+    fenv_t mode;
+    kiln_status status;
+    kiln__ir ir;
+
+    (void)state;
+    parse(&ir, "(function \"f\" \"m\" (result f64)"
+               " (block (return (const f64 0x7ff0000000000001))))");
+    assert_int_equal(fegetenv(&mode), 0);
+    (void)feenableexcept(FE_INVALID);
+    status = kiln__ir_verify(&ir, NULL);
+    (void)fesetenv(&mode);
+    assert_int_equal(status, KILN_OK);
+    kiln__ir_dispose(&ir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -695,6 +714,7 @@ int main(void)
         cmocka_unit_test(constants_must_be_values_of_their_type),
         cmocka_unit_test(the_shape_of_the_tree_is_checked),
         cmocka_unit_test(types_cannot_grow_without_bound),
+        cmocka_unit_test(the_verifier_never_traps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,6 +282,47 @@ static void a_callee_that_is_none_is_refused(void **state)
                  infer_it(s, &test_error));
 }
 
+static void without_an_inference_nothing_is_told(void **state)
+{
+    hostile *s = *state;
+    const kiln_type *type = i32_of(s);
+    const kiln_signature signature = {s->f, &type, 1};
+    const kiln_query query = {1, "q", 1, {{0}}};
+    const kiln_code *code;
+    kiln_inference *head;
+    kiln_error **e = &test_error;
+    uint64_t world;
+
+    assert_fails(KILN_EINVAL,
+                 "inference != ", kiln_inference_use_runtime(NULL, "s", e));
+    assert_fails(KILN_EINVAL, "inference != ",
+                 kiln_inference_use_site(NULL, "s", KILN_SITE_DATA, e));
+    assert_fails(
+        KILN_EINVAL, "inference != ",
+        kiln_inference_callee(NULL, &signature, &code, NULL, &head, e));
+    assert_fails(KILN_EINVAL, "inference != ",
+                 kiln_inference_world(&world, NULL, s->frontend, e));
+    assert_status(KILN_EINVAL, kiln_inference_set_name(NULL, "n"));
+    assert_status(KILN_EINVAL, kiln_inference_set_ir(NULL, "x", 1));
+    assert_status(KILN_EINVAL, kiln_inference_add_query(NULL, &query));
+    assert_ok(infer_it(s, &test_error));
+    assert_ok(
+        kiln_infer(&code, s->context, &signature, s->config, 0, &test_error));
+    assert_status(KILN_EINVAL, kiln_inference_depend(NULL, code));
+
+    kiln_inference_set_root(NULL, (kiln_digest){{0}});
+    kiln_inference_set_result(NULL, type);
+    kiln_inference_set_worlds(NULL, 1, 2);
+    kiln_inference_set_runtime(NULL);
+    kiln_inference_set_user(NULL, s);
+    kiln_inference_restart(NULL);
+    assert_int_equal(kiln_inference_is_cycle_head(NULL), 0);
+    assert_int_equal(kiln_inference_is_provisional(NULL), 0);
+    assert_null(kiln_inference_parent(NULL));
+    assert_null(kiln_inference_signature(NULL));
+    assert_null(kiln_inference_user(NULL));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -297,6 +338,7 @@ int main(void)
         TEST(worlds_without_the_inferred_one_are_refused),
         TEST(a_type_of_another_context_is_refused),
         TEST(a_callee_that_is_none_is_refused),
+        TEST(without_an_inference_nothing_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

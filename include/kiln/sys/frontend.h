@@ -341,7 +341,11 @@ KILN_API KILN_NODISCARD kiln_status kiln_function_new(const kiln_function **out,
  *  it is private to that frontend. */
 KILN_API void *kiln_function_data(const kiln_function *function);
 
-/* An inference may be used only on the thread that runs its infer(). */
+/*
+ * An inference may be used only on the thread that runs its infer(). NULL for
+ * one is KILN_EINVAL; functions that give no status do nothing with it, or
+ * return 0 or NULL.
+ */
 
 /** Records the digest of the method that the signature dispatches to. */
 KILN_API void kiln_inference_set_root(kiln_inference *inference,
@@ -532,7 +536,8 @@ KILN_API kiln_status kiln_error_set(kiln_error **error, kiln_status status,
     __attribute__((format(printf, 3, 4)));
 
 /** Makes an error of a message and diagnostics, all copied, and returns
- *  `status`. `error` may be NULL. */
+ *  `status`. `error` may be NULL. KILN_EINVAL, with an error that says so, if
+ *  `status` is KILN_OK, `message` is NULL, or a list is NULL and not empty. */
 KILN_API kiln_status kiln_error_set_diagnostics(
     kiln_error **error, kiln_status status, const char *message,
     const kiln_diagnostic *diagnostics, size_t count);

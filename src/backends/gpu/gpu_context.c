@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "backends/gpu/gpu.h"
+#include "backends/without_device.h"
 #include "base/error.h"
 
 /* The capture mode in which a thread may make calls that would end a capture in
@@ -201,7 +202,8 @@ static kiln_status get_driver(const kiln__gpu_driver **out,
     if (driver == NULL)
         return kiln__error_no_memory(error);
     if (driver->device_count == 0)
-        return kiln__error_set(error, KILN_ENODEVICE, "no %s device: %s",
+        return kiln__error_set(error, KILN_ENODEVICE,
+                               "no %s device: %s" KILN__WITHOUT_DEVICE,
                                backend->vendor->name, driver->reason);
     *out = driver;
     return KILN_OK;

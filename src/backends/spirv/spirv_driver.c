@@ -7,6 +7,7 @@
 #include "backends/spirv/level_zero/level_zero.h"
 #include "backends/spirv/opencl/opencl.h"
 #include "backends/spirv/spirv.h"
+#include "backends/without_device.h"
 #include "base/error.h"
 #include "base/options.h"
 
@@ -148,7 +149,8 @@ static void forget(void *env)
 static kiln_status check_alive(const spirv_backend *backend, kiln_error **error)
 {
     return backend->is_forked
-               ? kiln__error_set(error, KILN_ENODEVICE, "no spirv device: %s",
+               ? kiln__error_set(error, KILN_ENODEVICE,
+                                 "no spirv device: %s" KILN__WITHOUT_DEVICE,
                                  backend->reason)
                : KILN_OK;
 }
@@ -196,8 +198,8 @@ static kiln_status adopt(spirv_backend *backend, const void *given,
     kiln_spirv_native native;
     uint32_t driver = 0;
 
-    if (kiln__options_read(&native, sizeof native, given) != KILN_OK ||
-        native.driver == NULL || native.context == NULL)
+    KILN_TRY(KILN__OPTIONS_READ(&native, given, kiln_spirv_native, error));
+    if (native.driver == NULL || native.context == NULL)
         return kiln__error_set(error, KILN_EINVAL,
                                "spirv adopts what a kiln_spirv_native names: "
                                "driver and context");

@@ -70,12 +70,12 @@ static kiln_status read_bytes(kiln__codegen_job *job, kiln__parameter *out,
     if (request->argument_sizes == NULL || request->argument_alignments == NULL)
         return kiln__job_fail(job, KILN_EINVAL,
                               "argument %zu: no size and alignment of %s",
-                              index, request->argument_types[index]);
+                              index + 1, request->argument_types[index]);
     alignment = request->argument_alignments[index];
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 ||
         alignment > 4096)
         return kiln__job_fail(
-            job, KILN_EINVAL, "argument %zu: alignment %llu of %s", index,
+            job, KILN_EINVAL, "argument %zu: alignment %llu of %s", index + 1,
             (unsigned long long)alignment, request->argument_types[index]);
     out->passing = KILN__PARAMETER_BYTES;
     out->size = request->argument_sizes[index];

@@ -206,7 +206,7 @@ static void take_argument(showing *s, size_t index)
     char name[NAME_MAX_SIZE];
     kiln_digest definition;
 
-    (void)snprintf(name, sizeof name, "argument %zu", index);
+    (void)snprintf(name, sizeof name, "argument %zu", index + 1);
     take_field(s, name);
     (void)kiln__read_text(&s->reader);
     (void)kiln__read_text(&s->reader);
@@ -216,7 +216,7 @@ static void take_argument(showing *s, size_t index)
         return;
     s->text.size = 0;
     write_digest(&s->text, definition);
-    (void)snprintf(name, sizeof name, "argument %zu's definition", index);
+    (void)snprintf(name, sizeof name, "argument %zu's definition", index + 1);
     show(s, name);
 }
 

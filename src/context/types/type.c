@@ -279,10 +279,7 @@ kiln_status kiln_type_foreign(const kiln_type **out, kiln_context *context,
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(description != NULL, error);
-    if (kiln__options_read(&known, sizeof known, description) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the type's description has members that this "
-                               "library does not know");
+    KILN_TRY(KILN__OPTIONS_READ(&known, description, kiln_foreign_type, error));
     KILN_TRY(check_foreign(&known, error));
     draft.package = known.package;
     draft.name = known.name;

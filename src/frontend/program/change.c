@@ -529,7 +529,8 @@ kiln_status kiln__report_check(const kiln_change_report *report,
 {
     if (report != NULL && report->size < sizeof *report)
         return kiln__error_set(error, KILN_EINVAL,
-                               "the report is not initialised; use "
-                               "KILN_CHANGE_REPORT_INIT");
+                               "kiln_change_report.size is %zu; begin with "
+                               "KILN_CHANGE_REPORT_INIT",
+                               report->size);
     return KILN_OK;
 }

@@ -93,9 +93,7 @@ kiln_status kiln__cache_filter_read(kiln_cache_filter *out,
                                     const kiln_cache_filter *given,
                                     kiln_error **error)
 {
-    if (kiln__options_read(out, sizeof *out, given) != KILN_OK)
-        return kiln__error_argument(error, "filter");
-    return KILN_OK;
+    return KILN__OPTIONS_READ(out, given, kiln_cache_filter, error);
 }
 
 static int lets_through(const kiln_cache_filter *filter,

@@ -45,7 +45,7 @@ kiln_status kiln_cache_prune(kiln_cache_report *out, kiln_context *context,
     kiln__store_report report;
     kiln_status status;
 
-    KILN_REQUIRE(out != NULL && out->size > 0, error);
+    KILN_TRY(kiln__sized_check(out, "kiln_cache_report", error));
     KILN_REQUIRE(context != NULL, error);
     status = kiln__stores_prune(context, &report);
     return end_care(out, status, &report, error);
@@ -57,7 +57,7 @@ kiln_status kiln_cache_clear(kiln_cache_report *out, kiln_context *context,
     kiln__store_report report;
     kiln_status status;
 
-    KILN_REQUIRE(out != NULL && out->size > 0, error);
+    KILN_TRY(kiln__sized_check(out, "kiln_cache_report", error));
     KILN_REQUIRE(context != NULL, error);
     status = kiln__stores_clear(context, &report);
     return end_care(out, status, &report, error);
@@ -68,7 +68,7 @@ kiln_status kiln_cache_compact(kiln_cache_report *out, kiln_context *context,
 {
     kiln__store_report report;
 
-    KILN_REQUIRE(out != NULL && out->size > 0, error);
+    KILN_TRY(kiln__sized_check(out, "kiln_cache_report", error));
     KILN_REQUIRE(context != NULL, error);
     KILN_TRY(kiln__stores_compact(context, unused_s, &report, error));
     return end_care(out, KILN_OK, &report, error);
@@ -131,8 +131,9 @@ static kiln_status read_export(exporting *e,
                                const kiln_cache_export_options *given,
                                kiln_error **error)
 {
-    if (kiln__options_read(&e->options, sizeof e->options, given) != KILN_OK ||
-        e->options.reproducible > KILN_SWITCH_OFF)
+    KILN_TRY(KILN__OPTIONS_READ(&e->options, given, kiln_cache_export_options,
+                                error));
+    if (e->options.reproducible > KILN_SWITCH_OFF)
         return kiln__error_argument(error, "options");
     if (kiln__pack_writer_new(&e->writer, e->alloc) != KILN_OK)
         return kiln__error_no_memory(error);
@@ -149,7 +150,7 @@ kiln_status kiln_cache_export(kiln_cache_report *out, kiln_context *context,
     kiln__cache_walk walk = {.filter = &filter, .see = export_one, .env = &e};
     kiln_status status;
 
-    KILN_REQUIRE(out != NULL && out->size > 0, error);
+    KILN_TRY(kiln__sized_check(out, "kiln_cache_report", error));
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(path != NULL, error);
     walk.alloc = e.alloc = &context->alloc;

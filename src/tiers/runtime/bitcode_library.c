@@ -183,8 +183,7 @@ kiln_status kiln_runtime_add_library(kiln_context *context,
 
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(given != NULL, error);
-    if (kiln__options_read(&known, sizeof known, given) != KILN_OK)
-        return kiln__error_argument(error, "library");
+    KILN_TRY(KILN__OPTIONS_READ(&known, given, kiln_runtime_library, error));
     KILN_TRY(check(&known, error));
     library = library_new(&context->alloc, &known);
     if (library == NULL)

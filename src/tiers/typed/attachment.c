@@ -95,7 +95,8 @@ kiln_status kiln_attachment_put(void **out, const kiln_code *code,
     kiln__attached *earlier;
 
     if (code == NULL || consumer == NULL || attachment == NULL ||
-        kiln__options_read(&given, sizeof given, attachment) != KILN_OK)
+        KILN__OPTIONS_READ(&given, attachment, kiln_attachment, NULL) !=
+            KILN_OK)
         return KILN_EINVAL;
     made = attached_new(&code->context->alloc, config, consumer, &given);
     if (made == NULL)

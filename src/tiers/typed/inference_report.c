@@ -28,15 +28,19 @@
 
 void kiln_inference_set_root(kiln_inference *inference, kiln_digest method)
 {
+    if (inference == NULL)
+        return;
     inference->code->root = method;
 }
 
 kiln_status kiln_inference_set_name(kiln_inference *inference, const char *name)
 {
-    const kiln_alloc *alloc = &inference->context->alloc;
+    const kiln_alloc *alloc;
     char *copy;
 
+    KILN_REQUIRE(inference != NULL, NULL);
     KILN_REQUIRE(name != NULL, NULL);
+    alloc = &inference->context->alloc;
     copy = kiln__string_copy(alloc, name);
     if (copy == NULL)
         return KILN_ENOMEM;
@@ -47,12 +51,16 @@ kiln_status kiln_inference_set_name(kiln_inference *inference, const char *name)
 
 void kiln_inference_set_result(kiln_inference *inference, const kiln_type *type)
 {
+    if (inference == NULL)
+        return;
     inference->code->result = type;
 }
 
 void kiln_inference_set_worlds(kiln_inference *inference, uint64_t minimum,
                                uint64_t maximum)
 {
+    if (inference == NULL)
+        return;
     inference->code->min_world = minimum;
     atomic_store(&inference->code->max_world, maximum);
 }
@@ -60,11 +68,14 @@ void kiln_inference_set_worlds(kiln_inference *inference, uint64_t minimum,
 kiln_status kiln_inference_set_ir(kiln_inference *inference, const void *bytes,
                                   size_t size)
 {
-    const kiln_alloc *alloc = &inference->context->alloc;
-    kiln_code *code = inference->code;
+    const kiln_alloc *alloc;
+    kiln_code *code;
     void *copy;
 
+    KILN_REQUIRE(inference != NULL, NULL);
     KILN_REQUIRE(bytes != NULL || size == 0, NULL);
+    alloc = &inference->context->alloc;
+    code = inference->code;
     copy = size ? kiln__allocate_copy(alloc, bytes, size) : NULL;
     if (size && copy == NULL)
         return KILN_ENOMEM;
@@ -77,6 +88,8 @@ kiln_status kiln_inference_set_ir(kiln_inference *inference, const void *bytes,
 
 void kiln_inference_set_runtime(kiln_inference *inference)
 {
+    if (inference == NULL)
+        return;
     inference->code->is_runtime = 1;
 }
 
@@ -91,10 +104,12 @@ static int use_is_known(const kiln_code *code, kiln_digest digest)
 kiln_status kiln_inference_use_runtime(kiln_inference *inference,
                                        const char *symbol, kiln_error **error)
 {
-    kiln_code *code = inference->code;
+    kiln_code *code;
     kiln__library_use use;
 
+    KILN_REQUIRE(inference != NULL, error);
     KILN_REQUIRE(symbol != NULL, error);
+    code = inference->code;
     KILN_TRY(kiln__library_find(&use, inference->context, inference->config,
                                 symbol, error));
     if (use_is_known(code, use.digest) ||
@@ -106,6 +121,7 @@ kiln_status kiln_inference_use_runtime(kiln_inference *inference,
 kiln_status kiln_inference_use_site(kiln_inference *inference, const char *name,
                                     int32_t kind, kiln_error **error)
 {
+    KILN_REQUIRE(inference != NULL, error);
     KILN_REQUIRE(name != NULL, error);
     KILN_REQUIRE(*name != '\0' && strlen(name) <= KILN_SITE_NAME_MAX, error);
     KILN_REQUIRE(kind == KILN_SITE_DATA || kind == KILN_SITE_FUNCTION, error);
@@ -129,13 +145,16 @@ static int query_is_known(const kiln_code *code, const kiln_query *query)
 kiln_status kiln_inference_add_query(kiln_inference *inference,
                                      const kiln_query *query)
 {
-    const kiln_alloc *alloc = &inference->context->alloc;
-    kiln_code *code = inference->code;
+    const kiln_alloc *alloc;
+    kiln_code *code;
     kiln_query copy;
     void *data;
 
+    KILN_REQUIRE(inference != NULL, NULL);
     KILN_REQUIRE(query != NULL, NULL);
     KILN_REQUIRE(query->data != NULL && query->size > 0, NULL);
+    alloc = &inference->context->alloc;
+    code = inference->code;
     copy = *query;
     if (query_is_known(code, query))
         return KILN_OK;
@@ -261,6 +280,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     kiln_inference *running;
     kiln__instance *instance;
 
+    KILN_REQUIRE(inference != NULL, error);
     KILN_REQUIRE(out != NULL && head != NULL, error);
     KILN_TRY(kiln__request_check(inference->context, callee, inference->config,
                                  error));
@@ -354,10 +374,13 @@ static kiln_status check_dependency(kiln_inference *inference,
 kiln_status kiln_inference_depend(kiln_inference *inference,
                                   const kiln_code *code)
 {
-    kiln__code_list *list = &inference->code->depends;
+    kiln__code_list *list;
     kiln_error *why = NULL;
-    kiln_status status = check_dependency(inference, code, &why);
+    kiln_status status;
 
+    KILN_REQUIRE(inference != NULL, NULL);
+    list = &inference->code->depends;
+    status = check_dependency(inference, code, &why);
     if (status == KILN_OK && position(list, code) == list->count &&
         !kiln__array_push(&inference->context->alloc, list,
                           (kiln_code *)(uintptr_t)code))
@@ -371,6 +394,7 @@ kiln_status kiln_inference_world(uint64_t *out, kiln_inference *inference,
                                  kiln_frontend *frontend, kiln_error **error)
 {
     KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(inference != NULL, error);
     KILN_REQUIRE(frontend != NULL, error);
     KILN_REQUIRE(frontend->context == inference->context, error);
     return kiln__worlds_take(out, inference->worlds, frontend, error);
@@ -380,8 +404,11 @@ kiln_status kiln_inference_world(uint64_t *out, kiln_inference *inference,
 
 void kiln_inference_restart(kiln_inference *inference)
 {
-    kiln_code *code = inference->code;
+    kiln_code *code;
 
+    if (inference == NULL)
+        return;
+    code = inference->code;
     kiln__inference_forget_since(inference);
     kiln__code_clear_queries(code);
     code->callees.count = 0;
@@ -395,30 +422,32 @@ void kiln_inference_restart(kiln_inference *inference)
 
 int32_t kiln_inference_is_cycle_head(const kiln_inference *inference)
 {
-    return inference->is_head;
+    return inference != NULL && inference->is_head;
 }
 
 int32_t kiln_inference_is_provisional(const kiln_inference *inference)
 {
-    return inference->cycle_depth < inference->depth;
+    return inference != NULL && inference->cycle_depth < inference->depth;
 }
 
 kiln_inference *kiln_inference_parent(const kiln_inference *inference)
 {
-    return inference->parent;
+    return inference != NULL ? inference->parent : NULL;
 }
 
 const kiln_signature *kiln_inference_signature(const kiln_inference *inference)
 {
-    return &inference->signature;
+    return inference != NULL ? &inference->signature : NULL;
 }
 
 void kiln_inference_set_user(kiln_inference *inference, void *user)
 {
+    if (inference == NULL)
+        return;
     inference->user = user;
 }
 
 void *kiln_inference_user(const kiln_inference *inference)
 {
-    return inference->user;
+    return inference != NULL ? inference->user : NULL;
 }

@@ -79,8 +79,7 @@ kiln_status kiln_attachment_consumer_add(kiln_context *context,
 
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(given != NULL, error);
-    if (kiln__options_read(&ops, sizeof ops, given) != KILN_OK)
-        return kiln__error_argument(error, "consumer");
+    KILN_TRY(KILN__OPTIONS_READ(&ops, given, kiln_attachment_consumer, error));
     KILN_REQUIRE(ops.name != NULL && ops.load != NULL, error);
     consumer = kiln__allocate(&context->alloc, sizeof *consumer);
     if (consumer == NULL)
