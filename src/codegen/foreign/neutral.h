@@ -50,6 +50,10 @@ void kiln__neutral_copy_aggregates(kiln__codegen_job *job, LLVMValueRef entry);
 /* Gives all atomics the target's names of their scopes. */
 kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);
 
+/* ---- neutral_fence.c ---- */
+/* Makes LLVM's fences of calls of kiln_fence(). */
+kiln_status kiln__neutral_fences(kiln__codegen_job *job);
+
 /* ---- neutral_raise.c ---- */
 /* Makes exceptions of what ends a program, and says of each exception where it
    is raised. Called as long as the module has its debug information. */
