@@ -72,6 +72,7 @@ typedef struct kiln__source_value {
 } kiln__source_value;
 
 typedef struct kiln__source_function {
+    /* With a label, __asm__("filters.blur"), that of the label. */
     const char *name;
     int32_t is_kernel;
     uint32_t required_group_size[3]; /* reqd_work_group_size, or zeros */

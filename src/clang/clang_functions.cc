@@ -178,6 +178,15 @@ static void set_group_size(uint32_t out[3], const clang::ASTContext &context,
             out[i] = static_cast<uint32_t>(number->getZExtValue());
 }
 
+/* The name of a declaration's label is that of a function of another
+   language. */
+static llvm::StringRef symbol_of(const clang::FunctionDecl *function)
+{
+    const auto *label = function->getAttr<clang::AsmLabelAttr>();
+
+    return label != nullptr ? label->getLabel() : function->getName();
+}
+
 static kiln__source_function describe(kiln__clang_job *job,
                                       const clang::ASTContext &context,
                                       const clang::FunctionDecl *function)
@@ -185,7 +194,7 @@ static kiln__source_function describe(kiln__clang_job *job,
     kiln__source_function out = {};
     std::vector<kiln__source_value> parameters;
 
-    out.name = kiln__clang_copy(job, function->getName());
+    out.name = kiln__clang_copy(job, symbol_of(function));
     out.is_kernel = function->hasAttr<clang::DeviceKernelAttr>();
     set_group_size<clang::ReqdWorkGroupSizeAttr>(out.required_group_size,
                                                  context, function);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/system/thread.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/foreign_math.h"
 #include "codegen/generate.h"
 #include "codegen/lower/lower_job.h"
 #include "codegen/module/codegen_stages.h"
@@ -61,8 +62,11 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
 
 static kiln_status lower(kiln__codegen_job *job)
 {
-    return job->request->module != NULL ? kiln__foreign_lower(job)
-                                        : kiln__lower(job);
+    if (job->request->module == NULL)
+        return kiln__lower(job);
+    KILN_TRY(kiln__foreign_lower(job));
+    KILN_TRY(kiln__lower_called(job));
+    return kiln__foreign_need(job);
 }
 
 /* At most so many undefined functions are named in one message. */

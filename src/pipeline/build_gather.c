@@ -116,3 +116,52 @@ kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
     *out = g.functions;
     return status;
 }
+
+/* ---- below a kernel of another frontend ---- */
+
+static int is_in(const kiln_code *const *codes, size_t count,
+                 const kiln_code *code)
+{
+    for (size_t i = 0; i < count; i++)
+        if (kiln__codes_are_one(codes[i], code))
+            return 1;
+    return 0;
+}
+
+static int is_ours(const kiln_code *code)
+{
+    return kiln__code_frontend(code)->ops.lower == NULL;
+}
+
+/* A function of the language that calls another frontend's is left to that
+   frontend, with all that is below it. */
+static int are_all_ours(const kiln_code *const *codes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_ours(codes[i]))
+            return 0;
+    return 1;
+}
+
+kiln_status kiln__build_gather_called(kiln__build *build)
+{
+    const kiln_code *const *closure = build->closure;
+    size_t direct, count = 0;
+    const kiln_code *const *callees = kiln__code_callees(build->code, &direct);
+    const kiln_code **codes = kiln__arena_allocate_array(
+        &build->arena, build->closure_count + 1, sizeof *codes);
+
+    if (codes == NULL)
+        return KILN_ENOMEM;
+    if (direct == 0 || !are_all_ours(closure + 1, build->closure_count - 1))
+        return KILN_OK;
+    for (size_t i = 0; i < direct; i++)
+        codes[count++] = callees[i];
+    for (size_t i = 1; i < build->closure_count; i++)
+        if (!is_in(callees, direct, closure[i]))
+            codes[count++] = closure[i];
+    KILN_TRY(kiln__build_gather(&build->functions, build, codes, count, 0));
+    build->request.functions = build->functions;
+    build->request.function_count = count;
+    return KILN_OK;
+}

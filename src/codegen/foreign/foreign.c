@@ -239,6 +239,5 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     KILN_TRY(kiln__foreign_bind_collectives(job));
     KILN_TRY(kiln__groups_lower(job, &entry));
     KILN_TRY(kiln__foreign_bind(job));
-    KILN_TRY(kiln__foreign_need(job));
     return adopt(job, entry);
 }

@@ -6,7 +6,9 @@
 #include "codegen/module/codegen_job.h"
 
 /* ---- foreign.c ---- */
-/* As kiln__lower(), for the module of the request. */
+/* As kiln__lower(), for the module of the request. Afterwards the functions
+   that it calls of the kernel language are defined, and then
+   kiln__foreign_need() finds what is missing. */
 kiln_status kiln__foreign_lower(kiln__codegen_job *job);
 /* True when the function calls itself directly: it cannot be inlined
    everywhere. The inliner notices indirect recursion. */
@@ -17,6 +19,13 @@ int kiln__foreign_calls_itself(LLVMValueRef function);
 size_t kiln__foreign_head(const void *module, size_t size);
 /* Defines the entry as the head describes it. */
 kiln_status kiln__foreign_wrap(kiln__codegen_job *job, const char *head);
+
+/* ---- foreign_call.c ---- */
+/* True for a function that stands for one of the kernel language. */
+int kiln__foreign_is_call(LLVMValueRef function);
+/* Defines what the head says that the module calls. */
+kiln_status kiln__foreign_define_calls(kiln__codegen_job *job,
+                                       const char *lines);
 
 /* ---- foreign_trim.c ---- */
 /* Removes what means nothing to a kernel, above all dead code, and makes

@@ -356,10 +356,21 @@ static kiln_status bind(LLVMValueRef function, kiln__device_call c)
     return KILN_OK;
 }
 
-static kiln_status bind_all(kiln__codegen_job *job, int only_collective)
+/* True for a module that raises, or calls what may. */
+static int may_raise(const kiln__codegen_job *job)
 {
     const LLVMValueRef raise = LLVMGetNamedFunction(job->module, "kiln_raise");
-    const int raises = raise != NULL && LLVMGetFirstUse(raise) != NULL;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (kiln__foreign_is_call(f))
+            return 1;
+    return raise != NULL && LLVMGetFirstUse(raise) != NULL;
+}
+
+static kiln_status bind_all(kiln__codegen_job *job, int only_collective)
+{
+    const int raises = may_raise(job);
     LLVMValueRef f, next;
     size_t size;
 

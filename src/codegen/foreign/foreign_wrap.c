@@ -14,6 +14,7 @@
  *     kiln entry 1
  *     <name of the kernel>
  *     array <rank> | value | local <alignment>      one line per argument
+ *     call <number> <name>                          see foreign_call.c
  *     <empty line>
  *
  * Then the module is neutral, and lacks the entry: that is made here and calls
@@ -69,6 +70,12 @@ static int is_word(const char **line, const char *word)
 static const char *next_line(const char *line)
 {
     return line + strcspn(line, "\n") + 1;
+}
+
+/* True for the line of an argument: these come first. */
+static int is_argument(const char *line)
+{
+    return *line != '\n' && strncmp(line, "call ", 5) != 0;
 }
 
 static uint64_t number_of(const char *line)
@@ -142,7 +149,7 @@ static kiln_status make_types(wrapping *w)
         &job->arena, LLVMCountParams(w->kernel) + 1, sizeof *w->values);
     if (w->types == NULL || w->values == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    for (const char *line = w->lines; *line != '\n'; line = next_line(line))
+    for (const char *line = w->lines; is_argument(line); line = next_line(line))
         if (count++ == arguments || !add_types(w, line, &at))
             return malformed(job);
     return count == arguments && at == LLVMCountParams(w->kernel)
@@ -218,7 +225,8 @@ static void copy_attributes(const wrapping *w, LLVMValueRef call)
 {
     unsigned kernel_at = 0, entry_at = 0;
 
-    for (const char *line = w->lines; *line != '\n'; line = next_line(line)) {
+    for (const char *line = w->lines; is_argument(line);
+         line = next_line(line)) {
         const char *rest = line;
 
         if (is_word(&rest, "array ")) {
@@ -355,7 +363,7 @@ static void build_entry(wrapping *w)
     w->builder = LLVMCreateBuilderInContext(job->context);
     LLVMPositionBuilderAtEnd(
         w->builder, LLVMAppendBasicBlockInContext(job->context, w->entry, ""));
-    for (const char *line = w->lines; *line != '\n'; line = next_line(line))
+    for (const char *line = w->lines; is_argument(line); line = next_line(line))
         pass(w, line);
     check_total(w);
     called = call(w, w->kernel, w->values, w->value_count);
@@ -372,5 +380,5 @@ kiln_status kiln__foreign_wrap(kiln__codegen_job *job, const char *head)
     KILN_TRY(find_kernel(&w, head));
     KILN_TRY(make_types(&w));
     build_entry(&w);
-    return KILN_OK;
+    return kiln__foreign_define_calls(job, w.lines);
 }

@@ -21,10 +21,11 @@
  *   kiln_raise()
  *   llvm.trap and llvm.ubsantrap
  *   a function that is only declared, and is said not to return
+ *   kiln_call.N(), a function of the kernel language (foreign.h)
  *
- * The last two become calls of kiln_raise(). Every function returns after that,
- * so nothing is `noreturn` any more: LLVM would take the code after such a call
- * for dead.
+ * The second and third become calls of kiln_raise(). Every function returns
+ * after that, so nothing is `noreturn` any more: LLVM would take the code after
+ * such a call for dead.
  */
 
 typedef struct raising {
@@ -222,7 +223,12 @@ static kiln_status find_raising(raises *r)
         kiln__arena_allocate_array(&r->job->arena, count, sizeof *r->functions);
     if (r->functions == NULL)
         return kiln__job_fail(r->job, KILN_ENOMEM, "out of memory");
-    KILN_TRY(add_callers(r, r->raise));
+    for (f = LLVMGetFirstFunction(r->job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (kiln__foreign_is_call(f))
+            add_raising(r, f);
+    if (r->raise != NULL)
+        KILN_TRY(add_callers(r, r->raise));
     for (size_t i = 0; i < r->count; i++)
         KILN_TRY(add_callers(r, r->functions[i].old));
     return KILN_OK;
@@ -321,7 +327,7 @@ static void pass_on(const raises *r, const raising *callee)
 
 static int is_raise(const raises *r, LLVMValueRef instruction)
 {
-    return LLVMIsACallInst(instruction) != NULL &&
+    return r->raise != NULL && LLVMIsACallInst(instruction) != NULL &&
            LLVMGetCalledValue(instruction) == r->raise;
 }
 
@@ -408,9 +414,9 @@ kiln_status kiln__neutral_raise(kiln__codegen_job *job)
                 .raise = LLVMGetNamedFunction(job->module, kiln_raise_name)};
     LLVMValueRef f;
 
-    if (r.raise == NULL)
-        return KILN_OK;
     KILN_TRY(find_raising(&r));
+    if (r.count == 0)
+        return KILN_OK;
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
         drop_noreturn(f);

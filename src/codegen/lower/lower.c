@@ -436,3 +436,32 @@ kiln_status kiln__lower(kiln__codegen_job *job)
     end(&lowering);
     return status;
 }
+
+static kiln_status lower_called(kiln__lowering *l)
+{
+    kiln_status status;
+
+    if (l->functions == NULL)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    status = kiln__lower_plan(l);
+    if (status == KILN_OK)
+        status = kiln__called_check(l);
+    if (status == KILN_OK)
+        status = declare_all(l, "fn");
+    if (status == KILN_OK)
+        status = define_all(l);
+    return status == KILN_OK ? kiln__called_define(l) : status;
+}
+
+kiln_status kiln__lower_called(kiln__codegen_job *job)
+{
+    kiln__lowering lowering;
+    kiln_status status;
+
+    if (!kiln__called_any(job))
+        return KILN_OK;
+    begin_lowering(&lowering, job);
+    status = lower_called(&lowering);
+    end(&lowering);
+    return status;
+}

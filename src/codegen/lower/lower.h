@@ -308,7 +308,19 @@ LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l);
 /* True when the current block already has a terminator. */
 int kiln__lower_is_done(const kiln__lowering *l);
 
+/* ---- lower_called.c: what modules of other frontends call ---- */
+/* True if the module calls any of the request's functions. */
+int kiln__called_any(const kiln__codegen_job *job);
+/* Refuses functions that only kernels of the language can call. */
+kiln_status kiln__called_check(const kiln__lowering *l);
+/* Defines kiln_call.N() for each that is called. */
+kiln_status kiln__called_define(kiln__lowering *l);
+
 /* ---- lower_item.c: the item function, and the job's parameters ---- */
+/* Returns how a value of the type is passed to an entry, and as how many
+   values. */
+kiln__parameter kiln__lower_describe(const kiln__lowering *l, uint32_t type);
+size_t kiln__lower_flat_count(const kiln__parameter *parameter);
 /* Describes the parameters of the entry. */
 kiln_status kiln__lower_parameters(kiln__lowering *l);
 /* Returns the item function's type; NULL: out of memory. */

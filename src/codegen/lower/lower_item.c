@@ -28,8 +28,7 @@ static int32_t passing(const kiln__lowering *l, uint32_t type)
                                       : KILN__PARAMETER_EMPTY;
 }
 
-static kiln__parameter describe_parameter(const kiln__lowering *l,
-                                          uint32_t index)
+kiln__parameter kiln__lower_describe(const kiln__lowering *l, uint32_t index)
 {
     const kiln__ir_type *type = kiln__ir_type_at(l->ir, index);
     kiln__parameter parameter = {
@@ -60,13 +59,14 @@ static kiln_status describe_all(kiln__lowering *l)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     job->parameter_count = count;
     for (size_t i = 0; i < count; i++)
-        job->parameters[i] = describe_parameter(l, l->ir->locals.items[i].type);
+        job->parameters[i] =
+            kiln__lower_describe(l, l->ir->locals.items[i].type);
     return KILN_OK;
 }
 
 /* ---- the signature ---- */
 
-static size_t flat_count(const kiln__parameter *parameter)
+size_t kiln__lower_flat_count(const kiln__parameter *parameter)
 {
     switch (parameter->passing) {
     case KILN__PARAMETER_EMPTY:
@@ -81,7 +81,7 @@ static size_t flat_count(const kiln__parameter *parameter)
 static void add_types(kiln__lowering *l, const kiln__parameter *parameter,
                       flat *out)
 {
-    const size_t count = flat_count(parameter);
+    const size_t count = kiln__lower_flat_count(parameter);
     const LLVMTypeRef pointer = parameter->passing == KILN__PARAMETER_ARRAY
                                     ? kiln__job_array_pointer(l->job)
                                     : kiln__job_bytes_pointer(l->job);
@@ -105,7 +105,7 @@ LLVMTypeRef kiln__lower_signature(kiln__lowering *l)
     size_t count = 1;
 
     for (size_t i = 0; i < job->parameter_count; i++)
-        count += flat_count(&job->parameters[i]);
+        count += kiln__lower_flat_count(&job->parameters[i]);
     all.types =
         kiln__arena_allocate_array(&job->arena, count, sizeof *all.types);
     if (all.types == NULL)
@@ -162,7 +162,7 @@ static LLVMValueRef gather(kiln__lowering *l, LLVMValueRef function,
         return kiln__lower_read(l, type, value);
     }
     value = LLVMGetPoison(registers);
-    for (unsigned i = 0; i < flat_count(parameter); i++)
+    for (unsigned i = 0; i < kiln__lower_flat_count(parameter); i++)
         value = LLVMBuildInsertValue(l->builder, value,
                                      LLVMGetParam(function, at + i), i, "");
     return value;
@@ -182,7 +182,7 @@ LLVMValueRef *kiln__lower_gather(kiln__lowering *l, LLVMValueRef function)
     for (size_t i = 0; i < job->parameter_count; i++) {
         arguments[1 + i] = gather(l, function, at, l->ir->locals.items[i].type,
                                   &job->parameters[i]);
-        at += (unsigned)flat_count(&job->parameters[i]);
+        at += (unsigned)kiln__lower_flat_count(&job->parameters[i]);
     }
     return arguments;
 }

@@ -9,6 +9,9 @@
 /* Lowers request->functions into job->module; sets parameters, item_function
    and can_fail. Failures are recorded by kiln__job_fail(). */
 kiln_status kiln__lower(kiln__codegen_job *job);
+/* Lowers request->functions into a module of another frontend, and defines the
+   kiln_call.N() of those that it calls. */
+kiln_status kiln__lower_called(kiln__codegen_job *job);
 /* Lowers only functions[0], a runtime function, and declares the others. */
 kiln_status kiln__lower_runtime_function(kiln__codegen_job *job);
 

@@ -20,7 +20,7 @@
  */
 
 /* Changes with the form of the typed IR, and with what is made of one text. */
-#define FRONTEND_NAME "opencl 1"
+#define FRONTEND_NAME "opencl 2"
 
 static uint64_t cl_world(void *self)
 {
@@ -144,7 +144,7 @@ static kiln_status cl_function(void *self, const char *name,
 
 /* ---- inference ---- */
 
-static kiln_status set_ir(kiln_inference *inference,
+static kiln_status set_ir(kiln_inference *inference, const kiln__cl_unit *unit,
                           const kiln__source_function *kernel, const char *file,
                           kiln_error **error)
 {
@@ -154,6 +154,9 @@ static kiln_status set_ir(kiln_inference *inference,
 
     kiln__text_init(&ir, &signature->function->frontend->context->alloc);
     status = kiln__cl_match(&ir, signature, kernel, file, error);
+    if (status == KILN_OK)
+        status = kiln__cl_call(&ir, inference, unit, kernel, error);
+    kiln__text_add(&ir, "\n");
     kiln__text_add_n(&ir, kernel->bitcode, kernel->bitcode_size);
     if (status == KILN_OK && ir.failed)
         status = kiln__error_no_memory(error);
@@ -185,7 +188,7 @@ static kiln_status cl_infer(void *self, const kiln_signature *signature,
     kiln_inference_set_root(inference, query.answer);
     if (kiln_inference_add_query(inference, &query) != KILN_OK)
         return kiln__error_no_memory(error);
-    return set_ir(inference, &unit->functions[number], version->text.file,
+    return set_ir(inference, unit, &unit->functions[number], version->text.file,
                   error);
 }
 

@@ -220,7 +220,6 @@ static void write_entry(kiln__text *out, const matching *m)
     kiln__text_format(out, "kiln entry 1\n%s\n", m->kernel->name);
     for (size_t i = 0; i < m->count; i++)
         write_parameter(out, &m->kernel->parameters[i], m->types[i]);
-    kiln__text_add(out, "\n");
 }
 
 static kiln_status match(kiln__text *out, matching *m, kiln_error **error)

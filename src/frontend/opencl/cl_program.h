@@ -157,8 +157,8 @@ struct kiln__cl_unit {
     kiln__source_function *functions; /* that the text defines */
     kiln_digest *digests;             /* one for each function */
     size_t count;
-    const char **declared; /* functions that it only declares: what the
-                              functions' `needs` count */
+    kiln__source_function *declared; /* that it only declares: what the
+                                        functions' `needs` count */
     size_t declared_count;
 };
 
@@ -189,6 +189,16 @@ kiln_status kiln__cl_known_tokens(kiln_digest *out, kiln__cl_version *version);
 /* Finds or makes the unit of the version. It lives as long as the version. */
 kiln_status kiln__cl_unit_of(const kiln__cl_unit **out,
                              kiln__cl_version *version, kiln_error **error);
+
+/* ---- cl_call.c ---- */
+
+/* Infers the functions of the kernel language that a function of the text
+   calls, and writes which they are, as codegen/foreign/foreign_call.c reads
+   it. */
+kiln_status kiln__cl_call(kiln__text *out, kiln_inference *inference,
+                          const kiln__cl_unit *unit,
+                          const kiln__source_function *caller,
+                          kiln_error **error);
 
 /* ---- cl_match.c ---- */
 

@@ -8,10 +8,10 @@
 #include "frontend/opencl/cl_program.h"
 
 /*
- * Meta, after a version: the compiler's build; the names of functions that the
- * text only declares; and for each function that it defines, declaration, size
- * of the module, and numbers of the declared functions that it calls. The
- * payload is the modules, one after the other.
+ * Meta, after a version: the compiler's build; the functions that the text only
+ * declares; and for each function that it defines, declaration, numbers of the
+ * declared functions that it calls, and size of the module. The payload is the
+ * modules, one after the other.
  */
 
 /* ---- encoding ---- */
@@ -55,7 +55,7 @@ static kiln_digest digest_of(kiln__encoder *encoder, const kiln__cl_unit *unit,
     encoder->size = 0;
     encode_function(encoder, function);
     for (size_t i = 0; i < function->need_count; i++)
-        kiln__encode_text(encoder, unit->declared[function->needs[i]]);
+        encode_function(encoder, &unit->declared[function->needs[i]]);
     kiln__encode_bytes(encoder, function->bitcode, function->bitcode_size);
     return kiln__encoder_digest(encoder);
 }
@@ -120,8 +120,9 @@ static void decode_value(kiln__source_value *out, decoding *d)
                         out->element >= KILN_TYPE_KIND_COUNT;
 }
 
-/* The least bytes of a field. */
+/* The least bytes of a field, and of a function. */
 #define FIELD_SIZE 9
+#define FUNCTION_SIZE (20 * FIELD_SIZE)
 
 static void decode_parameters(kiln__source_function *out, decoding *d)
 {
@@ -170,11 +171,11 @@ static void decode_function(kiln__source_function *out, decoding *d,
 
 static void decode_declared(kiln__cl_unit *out, decoding *d)
 {
-    out->declared_count = kiln__read_count(&d->reader, FIELD_SIZE);
+    out->declared_count = kiln__read_count(&d->reader, FUNCTION_SIZE);
     out->declared = kiln__arena_allocate_array(
         d->arena, out->declared_count + 1, sizeof *out->declared);
     for (size_t i = 0; out->declared != NULL && i < out->declared_count; i++)
-        out->declared[i] = decode_text(d);
+        decode_function(&out->declared[i], d, 0);
 }
 
 static int decode(kiln__cl_unit *out, decoding *d, const kiln__entry *entry)
@@ -184,7 +185,7 @@ static int decode(kiln__cl_unit *out, decoding *d, const kiln__entry *entry)
     size_t left = entry->payload_size;
 
     decode_declared(out, d);
-    out->count = kiln__read_count(&d->reader, 20 * FIELD_SIZE);
+    out->count = kiln__read_count(&d->reader, FUNCTION_SIZE);
     out->functions = kiln__arena_allocate_array(d->arena, out->count + 1,
                                                 sizeof *out->functions);
     for (size_t i = 0; !d->arena->failed && i < out->count; i++) {
@@ -267,8 +268,8 @@ kiln_status kiln__cl_unit_make(kiln__cl_unit **out, const kiln_alloc *alloc,
             copy_function(&unit->functions[i], &unit->arena,
                           &result->functions[i]);
         for (size_t i = 0; i < unit->declared_count; i++)
-            unit->declared[i] =
-                kiln__arena_text(&unit->arena, result->declarations[i].name);
+            copy_function(&unit->declared[i], &unit->arena,
+                          &result->declarations[i]);
         status = finish(unit);
     }
     if (status == KILN_OK)
@@ -290,7 +291,8 @@ size_t kiln__cl_unit_kernel(const kiln__cl_unit *unit, const char *name)
 
 /* ---- in the stores ---- */
 
-#define UNIT "unit"
+/* Changes with the form of the meta. */
+#define UNIT "unit 2"
 
 typedef struct reading {
     kiln__cl *cl;
@@ -333,7 +335,7 @@ static void encode_unit(kiln__encoder *meta, kiln__text *modules,
 {
     kiln__encode_u64(meta, unit->declared_count);
     for (size_t i = 0; i < unit->declared_count; i++)
-        kiln__encode_text(meta, unit->declared[i]);
+        encode_function(meta, &unit->declared[i]);
     kiln__encode_u64(meta, unit->count);
     for (size_t i = 0; i < unit->count; i++) {
         const kiln__source_function *function = &unit->functions[i];

@@ -1,0 +1,168 @@
+/* foreign_call.c - modules of other frontends call the kernel language. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/foreign/foreign.h"
+
+/*
+ * Lines in the head of a module (foreign_wrap.c) say which functions that the
+ * module declares are callees of the kernel, in the order of the request:
+ *
+ *     call <number> <name>
+ *
+ * Such a function is defined here. It calls `void @kiln_call.N(<arguments>, ptr
+ * result)`, which takes arguments as an entry does, and is defined when its
+ * function is lowered: lower_called.c. Until then it is a device function: it
+ * gets the item, and may raise.
+ */
+
+#define CALL_PREFIX "kiln_call."
+
+int kiln__foreign_is_call(LLVMValueRef function)
+{
+    size_t size;
+
+    return LLVMIsDeclaration(function) &&
+           strncmp(LLVMGetValueName2(function, &size), CALL_PREFIX,
+                   sizeof CALL_PREFIX - 1) == 0;
+}
+
+typedef struct calling {
+    kiln__codegen_job *job;
+    LLVMValueRef function;
+    LLVMBuilderRef builder;
+    LLVMValueRef *values;
+    LLVMTypeRef *types;
+    unsigned count;
+} calling;
+
+/* The alignment of every vector. */
+#define BYTES_ALIGNMENT 128u
+
+static LLVMValueRef add_variable(const calling *c, LLVMTypeRef type)
+{
+    LLVMValueRef made = LLVMBuildAlloca(c->builder, type, "");
+
+    LLVMSetAlignment(made, BYTES_ALIGNMENT);
+    return made;
+}
+
+static void add_value(calling *c, LLVMValueRef value)
+{
+    c->values[c->count] = value;
+    c->types[c->count++] = LLVMTypeOf(value);
+}
+
+/* Scalars and the words of arrays stay as they are, except that a truth value
+   has a byte. Vectors are passed by their bytes, and so is the fourth element
+   that a vector of three has in memory. */
+static void add_parameter(calling *c, LLVMValueRef value)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMValueRef bytes;
+
+    if (type == LLVMInt1TypeInContext(c->job->context)) {
+        value = LLVMBuildZExt(c->builder, value,
+                              LLVMInt8TypeInContext(c->job->context), "");
+    } else if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
+        bytes = add_variable(c, LLVMArrayType2(type, 2));
+        LLVMBuildStore(c->builder, value, bytes);
+        value = bytes;
+    }
+    add_value(c, value);
+}
+
+/* The function of the source has the result as its value. */
+static void build_body(calling *c, LLVMValueRef callee_result,
+                       LLVMTypeRef result, uint64_t number)
+{
+    const LLVMTypeRef type = LLVMFunctionType(
+        LLVMVoidTypeInContext(c->job->context), c->types, c->count, 0);
+    const char *name = kiln__arena_format(&c->job->arena, CALL_PREFIX "%llu",
+                                          (unsigned long long)number);
+    LLVMValueRef callee;
+
+    if (name == NULL)
+        return;
+    callee = LLVMGetNamedFunction(c->job->module, name);
+    if (callee == NULL)
+        callee = LLVMAddFunction(c->job->module, name, type);
+    LLVMBuildCall2(c->builder, type, callee, c->values, c->count, "");
+    if (callee_result == NULL)
+        LLVMBuildRetVoid(c->builder);
+    else
+        LLVMBuildRet(c->builder,
+                     LLVMBuildLoad2(c->builder, result, callee_result, ""));
+}
+
+static void be_inlined(const calling *c)
+{
+    static const char name[] = "alwaysinline";
+    const unsigned kind =
+        LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+
+    LLVMSetLinkage(c->function, LLVMInternalLinkage);
+    LLVMAddAttributeAtIndex(c->function,
+                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(c->job->context, kind, 0));
+}
+
+static kiln_status define_call(kiln__codegen_job *job, LLVMValueRef function,
+                               uint64_t number)
+{
+    const LLVMTypeRef result =
+        LLVMGetReturnType(LLVMGlobalGetValueType(function));
+    const unsigned count = LLVMCountParams(function);
+    LLVMValueRef place = NULL;
+    calling c = {.job = job, .function = function};
+
+    c.values =
+        kiln__arena_allocate_array(&job->arena, count + 1, sizeof *c.values);
+    c.types =
+        kiln__arena_allocate_array(&job->arena, count + 1, sizeof *c.types);
+    if (c.values == NULL || c.types == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    c.builder = LLVMCreateBuilderInContext(job->context);
+    LLVMPositionBuilderAtEnd(
+        c.builder, LLVMAppendBasicBlockInContext(job->context, function, ""));
+    for (unsigned i = 0; i < count; i++)
+        add_parameter(&c, LLVMGetParam(function, i));
+    if (LLVMGetTypeKind(result) != LLVMVoidTypeKind) {
+        place = add_variable(&c, LLVMArrayType2(result, 2));
+        add_value(&c, place);
+    }
+    build_body(&c, place, result, number);
+    be_inlined(&c);
+    LLVMDisposeBuilder(c.builder);
+    return job->arena.failed ? kiln__job_fail(job, KILN_ENOMEM, "out of memory")
+                             : KILN_OK;
+}
+
+kiln_status kiln__foreign_define_calls(kiln__codegen_job *job,
+                                       const char *lines)
+{
+    static const char word[] = "call ";
+
+    for (; *lines != '\n'; lines += strcspn(lines, "\n") + 1) {
+        LLVMValueRef function;
+        uint64_t number;
+        const char *name;
+        char *end;
+
+        if (strncmp(lines, word, sizeof word - 1) != 0)
+            continue;
+        number = strtoull(lines + sizeof word - 1, &end, 10);
+        end += *end == ' ';
+        name = kiln__arena_string(&job->arena, end, strcspn(end, "\n"));
+        if (name == NULL)
+            return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        function = LLVMGetNamedFunction(job->module, name);
+        if (function == NULL || !LLVMIsDeclaration(function))
+            return kiln__job_fail(job, KILN_ECODEGEN,
+                                  "the module does not declare '%s'", name);
+        KILN_TRY(define_call(job, function, number));
+    }
+    return KILN_OK;
+}
