@@ -15,7 +15,7 @@
  * The table has a line for each scalar kind. Sizes, alignments, abstract types,
  * limits, the rounding of constants, LLVM's types, printing and .npy files
  * follow from it. Code that compares with one kind by name is about that kind
- * alone. docs/extending.md says how a kind is added.
+ * alone. docs/extending-types.md says how a kind is added.
  *
  *   category     Bool, signed or unsigned integer, or float
  *   bits         the width of a value, at most 64; its size and its alignment

@@ -12,14 +12,17 @@
 #include "frontend/language.h"
 #include "frontend/program/lazy_text.h"
 #include "frontend/program/text_facts.h"
+#include "ir/ir.h"
 
-/* IR_VERSION is the version of typed IR's form. INFERENCE_VERSION is that of
-   what inference makes of a program. Any change in what the same text is
-   inferred to, refused for, or asked about has to raise it, as PIPELINE_VERSION
-   is raised for changes in code. Both enter keys. */
-#define IR_VERSION "3"
+/* INFERENCE_VERSION is the version of what inference makes of a program. Any
+   change in what the same text is inferred to, refused for, or asked about has
+   to raise it, as PIPELINE_VERSION is raised for changes in code. It enters
+   keys, as the version of typed IR's form does. */
 #define INFERENCE_VERSION "7"
-#define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+#define LANGUAGE_NAME \
+    "kiln " TEXT_OF(KILN__IR_VERSION) " inference " INFERENCE_VERSION
 
 /* ---- the table of functions ---- */
 

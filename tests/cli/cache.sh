@@ -308,4 +308,27 @@ expect 2 cache verify --sample 0
 says err "--sample wants"
 expect 2 cache prune --kind binary
 says err 'unknown option "--kind"'
+
+# ---- versions of a program that differ in a callee ----
+
+# built N FOLDER DEBUG: the run infers N functions.
+built()
+{
+    expect 0 run "$2/main.kiln" k 'f32[4]=ones' --grid 4 --set debug="$3" \
+        --stats
+    grep -q "\"typed_ir\": .*\"built\": $1, .*\"runtime\"" out ||
+        fail "not $1 inferred for $2 at debug $3"
+}
+mkdir one two
+printf 'fn g(x) = x + 1\nkernel k(a)\n    i = global_id(0)\n    a[i] = g(a[i])\nend\n' \
+    >one/main.kiln
+sed 's/x + 1/x + 2/' one/main.kiln >two/main.kiln
+built 2 one 0
+built 2 two 0
+built 0 one 0 # the program keys tell them apart
+built 0 two 0
+built 1 one 1 # the caller's entry is the other version's
+built 0 one 1
+built 1 two 1
+built 1 one 1
 exit 0

@@ -1,18 +1,19 @@
 #!/bin/sh
-# Holds README.md, docs/settings.md and docs/extending.md against what is there:
+# Holds README.md, docs/settings.md and docs/extending*.md against what is there:
 # readme.sh SOURCE-FOLDER BIN-FOLDER
 set -eu
 source=$1 bin=$2
 readme=$source/README.md
 settings=$source/docs/settings.md
-extending=$source/docs/extending.md
+extending="$source/docs/extending.md $source/docs/extending-types.md
+    $source/docs/extending-backends.md"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 found=0
 
 complain()
 {
-    echo "README.md, docs/settings.md or docs/extending.md: $*"
+    echo "README.md, docs/settings.md or docs/extending*.md: $*"
     found=1
 }
 
@@ -66,7 +67,7 @@ links()
 # ---- layout ----
 
 awk 'length($0) > 80 && !/^\|/ { print FILENAME ":" FNR ": over 80 columns"; bad = 1 }
-    END { exit bad }' "$readme" "$settings" "$extending" || found=1
+    END { exit bad }' "$readme" "$settings" $extending || found=1
 
 # ---- the example ----
 
@@ -79,7 +80,9 @@ test "$(wc -l <"$folder/readme.c")" -le 43 || complain "the example is long"
 
 links "$readme"
 links "$settings"
-links "$extending"
+for page in $extending; do
+    links "$page"
+done
 for script in $(commands sh | awk '{ print $2 }'); do
     test -f "$source/$script" || complain "no $script"
 done
@@ -109,7 +112,7 @@ done
 
 # ---- where things are added: paths, and names of the source ----
 
-grep -oE '`[^`]+`' "$extending" | tr -d '`' >"$folder/named"
+cat $extending | grep -oE '`[^`]+`' | tr -d '`' >"$folder/named"
 grep -E '^(src|tests|tools|include|cmake|docs)/' "$folder/named" |
     grep -v 'NAME\|\*' | sort -u >"$folder/paths"
 test "$(wc -l <"$folder/paths")" -ge 40 || complain "few paths"
