@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/host/host_elf.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/system/passing.h"
+#include "base/system/reason.h"
 
 /*
  * An image is a position-independent ELF file for x86-64 without libraries,
@@ -221,11 +224,17 @@ static kiln_status protect_all(const elf_file *file, kiln_error **error)
         fine &= protect(file, first, end, protection(segment->p_flags));
         done = end;
     }
-    if (!fine || !protect_relro(file))
-        return kiln__error_set(error, KILN_EDEVICE,
-                               "host image: the system refused to protect "
-                               "its pages");
-    return KILN_OK;
+    if (fine && protect_relro(file))
+        return KILN_OK;
+    if (kiln__passes(errno))
+        return kiln__error_set(error, KILN_ENOMEM,
+                               "host image: the system has no memory or no "
+                               "more mappings for its pages; see "
+                               "kiln_context_collect() and vm.max_map_count");
+    return kiln__error_set(error, KILN_EDEVICE,
+                           "host image: the system refused to protect its "
+                           "pages: %s",
+                           kiln__reason_text(errno));
 }
 
 /* ---- loading ---- */

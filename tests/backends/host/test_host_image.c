@@ -1,7 +1,9 @@
 /* test_host_image.c - images: loading, refusing, unloading. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit backends host */
+/* WRAPS: mprotect */
 #include <elf.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -383,6 +385,39 @@ static void a_huge_segment_is_refused(void **state)
     assert_fails(KILN_ECORRUPT, "too large", load(&image, &bytes));
 }
 
+/* ---- the system ---- */
+
+static int refusal; /* what mprotect() fails with; 0: it works */
+
+int __real_mprotect(void *address, size_t size, int flags);
+int __wrap_mprotect(void *address, size_t size, int flags);
+
+int __wrap_mprotect(void *address, size_t size, int flags)
+{
+    if (refusal == 0)
+        return __real_mprotect(address, size, flags);
+    errno = refusal;
+    return -1;
+}
+
+/* A process has 65530 mappings, and each image takes a few. */
+static void a_lack_of_mappings_is_a_lack_of_memory(void **state)
+{
+    kiln__host_image *image;
+    struct image bytes;
+
+    (void)state;
+    image_init(&bytes);
+    refusal = ENOMEM;
+    assert_fails(KILN_ENOMEM, "vm.max_map_count", load(&image, &bytes));
+    refusal = EACCES;
+    assert_fails(KILN_EDEVICE,
+                 "refused to protect its pages: ", load(&image, &bytes));
+    refusal = 0;
+    assert_ok(load(&image, &bytes));
+    kiln__host_image_unload(image);
+}
+
 /* ---- damage ---- */
 
 /* Whatever loads can be asked for symbols and unloaded. */
@@ -565,6 +600,7 @@ int main(void)
         cmocka_unit_test(needed_libraries_are_refused),
         cmocka_unit_test(tables_that_can_be_written_are_refused),
         cmocka_unit_test(a_huge_segment_is_refused),
+        cmocka_unit_test(a_lack_of_mappings_is_a_lack_of_memory),
         cmocka_unit_test(every_truncated_image_is_refused),
         cmocka_unit_test(no_flipped_bit_crashes_the_loader),
         cmocka_unit_test(no_extreme_byte_crashes_the_loader),
