@@ -113,7 +113,7 @@ static void fake_launches(void *state, uint64_t iterations)
     float values[1] = {0}, a = 0;
     kiln_array y = {values, {1}, {0}};
     const void *const arguments[] = {&y, &a, &y};
-    const kiln_launch grid = {{1 << 20, 0, 0}, {0, 0, 0}};
+    const kiln_launch grid = {.grid = {1 << 20, 0, 0}, .block = {0, 0, 0}};
     kiln_error *error = NULL;
 
     for (uint64_t i = 0; i < iterations; i++)

@@ -60,7 +60,8 @@ static void *launch_setup(const struct bench *bench, const char **reason)
     struct launches *launches = prepare((uint64_t)bench->size, 0);
 
     (void)reason;
-    launches->grid = (kiln_launch){{launches->count, 0, 0}, {0, 0, 0}};
+    launches->grid =
+        (kiln_launch){.grid = {launches->count, 0, 0}, .block = {0, 0, 0}};
     return launches;
 }
 
@@ -102,7 +103,8 @@ static void *pool_setup(const struct bench *bench, const char **reason)
     struct launches *launches = prepare(0, (uint32_t)bench->size);
 
     (void)reason;
-    launches->grid = (kiln_launch){{16384, 0, 0}, {4096, 0, 0}};
+    launches->grid =
+        (kiln_launch){.grid = {16384, 0, 0}, .block = {4096, 0, 0}};
     launch(launches, POOL_LAUNCHES);
     return launches;
 }

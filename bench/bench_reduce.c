@@ -125,7 +125,7 @@ static void launch(struct reduction *r, int kernel, uint64_t grid,
 {
     kiln_array y = {r->y, {COUNT}, {0}};
     const void *const arguments[] = {&to, &x, &y};
-    const kiln_launch shape = {{grid, 0, 0}, {block, 0, 0}};
+    const kiln_launch shape = {.grid = {grid, 0, 0}, .block = {block, 0, 0}};
     kiln_error *error = NULL;
     const kiln_status status =
         kiln_queue_launch(r->queue, r->kernels[kernel], &shape, arguments,

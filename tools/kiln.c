@@ -14,8 +14,8 @@
 static const char usage[] =
     "usage: kiln run FILE KERNEL ARG... --grid N[,N[,N]] [--block N[,N[,N]]]\n"
     "                [--target T] [--print I]... [--save I=FILE.npy]...\n"
-    "                [--set NAME=VALUE]... [--heap KIB] [--time-limit S]\n"
-    "                [--stats] [--time] [CL]...\n"
+    "                [--set NAME=VALUE]... [--local BYTES] [--heap KIB]\n"
+    "                [--time-limit S] [--stats] [--time] [CL]...\n"
     "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
     "OUT]\n"
     "                [--set NAME=VALUE]... [CL]...\n"
@@ -41,6 +41,7 @@ static const char more_usage[] =
     "-\n"
     "  TIERS   typed_ir,runtime,binary (all of them), or some\n"
     "  --grid  counts items, --block those of a group\n"
+    "  --local  bytes of dynamic memory that each group gets (0)\n"
     "  --heap  bounds what kernels allocate at a time (8192)\n"
     "  --time-limit  seconds after which the kernel is stopped, on the host\n"
     "  I       counts arguments from 0\n"

@@ -63,6 +63,17 @@ static int take_block(tool_options *out, const char *value)
     return TOOL_OK;
 }
 
+static int take_local(tool_options *out, const char *value)
+{
+    uint64_t bytes[3];
+
+    if (strchr(value, ',') != NULL || !read_shape(bytes, value, UINT32_MAX))
+        return tool_complain(TOOL_USAGE, "--local wants bytes, not \"%s\"",
+                             value);
+    out->launch.dynamic_local_bytes = (uint32_t)bytes[0];
+    return TOOL_OK;
+}
+
 static int take_print(tool_options *out, const char *value)
 {
     const char *end;
@@ -198,6 +209,7 @@ static const struct option {
 } options[] = {
     {"--grid", 1, take_grid},
     {"--block", 1, take_block},
+    {"--local", 1, take_local},
     {"--target", 1, take_target},
     {"--print", 1, take_print},
     {"--save", 1, take_save},

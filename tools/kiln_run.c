@@ -8,8 +8,8 @@
 #include "kiln_tool.h"
 
 static const char known_options[] =
-    "--grid --block --target --set --heap --print --save --stats --time "
-    "--time-limit -D";
+    "--grid --block --local --target --set --heap --print --save --stats "
+    "--time --time-limit -D";
 
 /* One run, from the command line to the results. */
 typedef struct run {

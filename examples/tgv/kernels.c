@@ -180,8 +180,8 @@ static void run_list(struct tgv *tgv, int kernel, const kiln_launch *launch,
 
 void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...)
 {
-    const kiln_launch launch = {{(uint64_t)x, (uint64_t)y, (uint64_t)z},
-                                {0, 0, 0}};
+    const kiln_launch launch = {.grid = {(uint64_t)x, (uint64_t)y, (uint64_t)z},
+                                .block = {0, 0, 0}};
     va_list list;
 
     va_start(list, z);

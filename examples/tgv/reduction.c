@@ -10,8 +10,8 @@ kiln_launch reduction_shape(int64_t inside)
     const int64_t y = inside < GROUP_ITEMS ? inside : GROUP_ITEMS;
     const int64_t z = inside < GROUP_ITEMS / y ? inside : GROUP_ITEMS / y;
 
-    return (kiln_launch){{(uint64_t)inside, (uint64_t)inside, 1},
-                         {(uint32_t)y, (uint32_t)z, 1}};
+    return (kiln_launch){.grid = {(uint64_t)inside, (uint64_t)inside, 1},
+                         .block = {(uint32_t)y, (uint32_t)z, 1}};
 }
 
 int64_t reduction_groups(const kiln_launch *launch)
@@ -58,7 +58,7 @@ static struct field partial_of(const struct tgv *tgv, int64_t groups)
    the specification's count. */
 static double finished(struct tgv *tgv, int kernel, const struct field *partial)
 {
-    const kiln_launch one = {{64, 1, 1}, {64, 1, 1}};
+    const kiln_launch one = {.grid = {64, 1, 1}, .block = {64, 1, 1}};
     struct field result;
 
     if (partial->array.sizes[0] > 1) {

@@ -26,7 +26,7 @@
  * The binary interface that these headers describe. kiln_context_new() hands
  * it to the library, which refuses a caller built for another one.
  */
-#define KILN_ABI_VERSION 2
+#define KILN_ABI_VERSION 3
 
 /**
  * True when the table `ops` of type `type` is long enough to hold `member` and

@@ -196,12 +196,20 @@ KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
  * The host chooses as follows. A group extends along x, then along y and z, as
  * far as the grid does, up to 4096 items. In a grid of fewer than 16384 items a
  * group has at most a quarter of the items, but may always have 1024. If the
- * kernel has static_local_bytes or private_bytes, a group has at most 256
- * items.
+ * kernel has static_local_bytes or private_bytes, or the launch has
+ * dynamic_local_bytes, a group has at most 256 items.
+ *
+ * dynamic_local_bytes is the size of the dynamic group memory, which a kernel
+ * has if dynamic_local of its kiln_kernel_info is set; for another kernel it
+ * must be 0. Each group gets that much beside static_local_bytes, undefined at
+ * first and aligned to 16 bytes. It is KILN_EINVAL if both together are more
+ * than a group of the device may have; on the host, whose groups may have 64
+ * MiB, memory for values of the items counts as well.
  */
 typedef struct kiln_launch {
     uint64_t grid[3];  /* items; 0 counts as 1; INT64_MAX at most in all */
     uint32_t block[3]; /* items of a group; if not all are 0, a 0 counts as 1 */
+    uint32_t dynamic_local_bytes; /* dynamic group memory of each group */
 } kiln_launch;
 
 /**
@@ -210,16 +218,17 @@ typedef struct kiln_launch {
  * and is ignored for arguments of size 0. The host backend runs the kernel
  * before the call returns, on this thread and, when that pays, on others.
  *
- * KILN_EINVAL: the kernel belongs to another device or target, or the arguments
- * or the shape do not fit it; nothing ran. KILN_ENODEVICE: the kernel is for an
- * offline device. KILN_ESTACK: on the host, the kernel needs more stack than
- * this thread has, and no other one could be started. KILN_EEXCEPTION: the
- * kernel raised an exception (kiln_error_exception); a device reports it at
- * kiln_queue_wait() or kiln_queue_poll(). The process and the device go on;
- * what the kernel wrote before the exception stays written. KILN_ECANCELED:
- * kiln_queue_cancel() stopped it; KILN_ETIMEDOUT: the queue's time limit did.
- * KILN_EDEVICE: the driver failed. KILN_EBUSY: in a callback of the host that a
- * launch, wait or poll of the same queue has called; so are waits and polls.
+ * KILN_EINVAL: the kernel belongs to another device or target, or the
+ * arguments, the shape or the dynamic group memory do not fit it; nothing ran.
+ * KILN_ENODEVICE: the kernel is for an offline device. KILN_ESTACK: on the
+ * host, the kernel needs more stack than this thread has, and no other one
+ * could be started. KILN_EEXCEPTION: the kernel raised an exception
+ * (kiln_error_exception); a device reports it at kiln_queue_wait() or
+ * kiln_queue_poll(). The process and the device go on; what the kernel wrote
+ * before the exception stays written. KILN_ECANCELED: kiln_queue_cancel()
+ * stopped it; KILN_ETIMEDOUT: the queue's time limit did. KILN_EDEVICE: the
+ * driver failed. KILN_EBUSY: in a callback of the host that a launch, wait or
+ * poll of the same queue has called; so are waits and polls.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_launch(
     kiln_queue *queue, const kiln_kernel *kernel, const kiln_launch *launch,
@@ -291,6 +300,12 @@ typedef struct kiln_native_launch {
  * run. The values are the same for each launch of a kernel on a queue. If the
  * kernel allocates, the queue keeps its heap from then on, and the heap is
  * cleared whenever a wait or a poll finds all work done.
+ *
+ * A kernel with dynamic_local has four hidden arguments. The last one, here 0,
+ * is the size of the dynamic group memory in bytes: the caller passes the size
+ * that it wants, there and to the driver. On spirv such a kernel has one more
+ * parameter after them, the memory itself, for which drivers take a size and
+ * NULL.
  *
  * KILN_EINVAL and KILN_ENODEVICE as for kiln_queue_launch(). KILN_EBUSY: the
  * kernel would have to be loaded while a stream is captured. KILN_EUNSUPPORTED:

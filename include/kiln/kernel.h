@@ -46,11 +46,13 @@ typedef struct kiln_kernel_info {
     uint32_t maximum_group_size;     /* 0: the device's */
     uint32_t sub_group_size;         /* 0: the device's */
     int32_t can_fail;                /* may raise an exception */
-    uint32_t spill_bytes; /* per item, of values for which there were no
-                             registers; 0: none, or unknown */
-    int32_t allocates;    /* it takes memory of the queue's heap */
-    uint32_t stack_bytes; /* stack that the kernel needs on the host; 0:
-                             unknown */
+    uint32_t spill_bytes;  /* per item, of values for which there were no
+                              registers; 0: none, or unknown */
+    int32_t allocates;     /* it takes memory of the queue's heap */
+    uint32_t stack_bytes;  /* stack that the kernel needs on the host; 0:
+                              unknown */
+    int32_t dynamic_local; /* it uses group memory whose size a launch gives
+                              (kiln_launch.dynamic_local_bytes) */
 } kiln_kernel_info;
 
 /** A reference in an artifact to an object or function of the host. */

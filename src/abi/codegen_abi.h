@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 12
+#define KILN__CODEGEN_ABI 13
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -147,11 +147,11 @@ typedef struct kiln__codegen_result {
     uint32_t spill_bytes;
     uint32_t sub_group_size;
     int32_t allocates;
-    uint32_t stack_bytes; /* stack of a thread that the kernel needs, on the
-                             host */
-    uint32_t reserved;    /* zero */
-    uint64_t make_ns;     /* FUNCTION: time of lowering; CLOSURE: time of
-                             everything */
+    uint32_t stack_bytes;  /* stack of a thread that the kernel needs, on the
+                              host */
+    int32_t dynamic_local; /* it uses dynamic group memory */
+    uint64_t make_ns;      /* FUNCTION: time of lowering; CLOSURE: time of
+                              everything */
 } kiln__codegen_result;
 
 typedef struct kiln__codegen_request {

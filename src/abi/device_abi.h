@@ -19,14 +19,22 @@
  * queue share, and a number that tells launches apart. If the kernel allocates,
  * the address of the queue's heap (heap_abi.h) is the third one.
  *
+ * If the kernel uses dynamic group memory, it has four: the heap's address is
+ * zero where it does not allocate, and the last one is the memory's size in
+ * bytes. A kernel of SPIR-V takes the memory itself as one more parameter.
+ *
  * The grid is a whole number of groups.
  */
 #define KILN__HIDDEN_COUNT 2u /* state, launch */
-#define KILN__HIDDEN_MOST 3u  /* and the heap */
+#define KILN__HIDDEN_HEAP 3u  /* and the heap */
+#define KILN__HIDDEN_MOST 4u  /* and the size of dynamic group memory */
 
-static inline int kiln__hidden_fits(uint32_t count, int allocates)
+static inline int kiln__hidden_fits(uint32_t count, int allocates,
+                                    int dynamic_local)
 {
-    return allocates ? count == KILN__HIDDEN_MOST
+    if (dynamic_local)
+        return count == KILN__HIDDEN_MOST;
+    return allocates ? count == KILN__HIDDEN_HEAP
                      : count == 0 || count == KILN__HIDDEN_COUNT;
 }
 

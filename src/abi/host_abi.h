@@ -17,8 +17,9 @@
  *
  * `memory` is for the group under way, 64-byte aligned and undefined at first:
  * static_local_bytes of the kernel's metadata, then private_bytes for each item
- * of a full group, their number rounded up to a multiple of 64. It is NULL for
- * a kernel that needs none. Consecutive items, KILN__HOST_SUB_GROUP of them in
+ * of a full group, their number rounded up to a multiple of 64, then, at
+ * `local_offset`, the dynamic memory that the launch asks for. It is NULL for a
+ * launch that needs none. Consecutive items, KILN__HOST_SUB_GROUP of them in
  * the order of their numbers, are a sub-group.
  *
  * `arguments` is the packed block: each argument at its natural alignment, as
@@ -80,6 +81,8 @@ struct kiln__host_launch_state {
     /* Not 0: the launch is to stop. Code reads it before each group, and in
        loops that may take long; an entry that sees it returns 1. */
     const kiln__host_word *stop;
+    uint64_t local_offset; /* of the dynamic memory in that of a group */
+    uint64_t local_bytes;  /* its size */
 };
 
 /*

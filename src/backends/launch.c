@@ -259,6 +259,20 @@ static kiln_status set_block(kiln_launch_request *request,
     return check_required(request, kernel, error);
 }
 
+static kiln_status set_local(kiln_launch_request *request,
+                             const kiln_kernel *kernel,
+                             const kiln_launch *launch, kiln_error **error)
+{
+    if (launch->dynamic_local_bytes != 0 && !kernel->info->dynamic_local)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "launch of %s: %" PRIu32 " bytes of dynamic "
+                               "group memory, and the kernel uses none",
+                               kernel->info->method,
+                               launch->dynamic_local_bytes);
+    request->dynamic_local_bytes = launch->dynamic_local_bytes;
+    return KILN_OK;
+}
+
 /* ---- exceptions ---- */
 
 static const kiln_frontend *frontend_of(const kiln_kernel *kernel)
@@ -520,6 +534,7 @@ kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
     request.time_limit_ms = queue->time_limit_ms;
     KILN_TRY(set_grid(&request, kernel, launch, error));
     KILN_TRY(set_block(&request, kernel, launch, error));
+    KILN_TRY(set_local(&request, kernel, launch, error));
     if (request.argument_bytes > STACK_BLOCK)
         return launch_large(queue, &request, arguments, error);
     return launch_packed(queue, &request, block, arguments, error);
@@ -566,7 +581,7 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
         void *heap;
 
         KILN_TRY(kiln__queue_heap_get(&heap, queue, error));
-        made.hidden[KILN__HIDDEN_MOST - 1] = (uint64_t)(uintptr_t)heap;
+        made.hidden[KILN__HIDDEN_HEAP - 1] = (uint64_t)(uintptr_t)heap;
     }
     KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
                          &made, error));

@@ -469,6 +469,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .site_count = job->site_count,
         .can_fail = job->can_fail,
         .allocates = job->uses_heap,
+        .dynamic_local = job->dynamic_local,
         .stack_bytes = made->stack_bytes,
         .static_local_bytes = job->static_local_bytes,
         .private_bytes = job->private_bytes,

@@ -174,6 +174,7 @@ static kiln_kernel_info describe_kernel(kiln__build *build,
         .sub_group_size = result->sub_group_size,
         .can_fail = result->can_fail,
         .allocates = result->allocates,
+        .dynamic_local = result->dynamic_local,
         .stack_bytes = result->stack_bytes,
     };
 

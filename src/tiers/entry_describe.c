@@ -248,6 +248,7 @@ static void show_kernel(showing *s, const kiln_kernel_info *kernel)
     show(s, "hidden arguments", "%u", (unsigned)kernel->hidden_arguments);
     show(s, "allocates", "%s", kernel->allocates ? "yes" : "no");
     show(s, "local bytes", "%u", (unsigned)kernel->static_local_bytes);
+    show(s, "dynamic local memory", "%s", kernel->dynamic_local ? "yes" : "no");
     show(s, "private bytes", "%u", (unsigned)kernel->private_bytes);
     show(s, "stack bytes", "%u", (unsigned)kernel->stack_bytes);
     show(s, "registers", "%u", (unsigned)kernel->registers);

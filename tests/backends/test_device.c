@@ -285,7 +285,7 @@ static kiln_status run(fixture *f, const kiln_launch *shape,
                              &test_error);
 }
 
-static const kiln_launch one = {{1, 1, 1}, {0, 0, 0}};
+static const kiln_launch one = {.grid = {1, 1, 1}, .block = {0, 0, 0}};
 
 /* ---- backends ---- */
 
@@ -543,7 +543,7 @@ static void large_blocks_are_packed_too(void **state)
 static void zero_sizes_of_a_grid_count_as_one(void **state)
 {
     fixture *f = *state;
-    const kiln_launch shape = {{7, 0, 0}, {0, 0, 0}};
+    const kiln_launch shape = {.grid = {7, 0, 0}, .block = {0, 0, 0}};
 
     assert_ok(run(f, &shape, NULL, 0));
     assert_int_equal(f->recorder.request.grid[0], 7);
@@ -555,8 +555,8 @@ static void zero_sizes_of_a_grid_count_as_one(void **state)
 static void a_grid_out_of_range_is_refused(void **state)
 {
     fixture *f = *state;
-    const kiln_launch wide = {{UINT64_MAX, 1, 1}, {0, 0, 0}};
-    const kiln_launch large = {{1ull << 40, 1ull << 40, 1}, {0, 0, 0}};
+    const kiln_launch wide = {.grid = {UINT64_MAX, 1, 1}, .block = {0, 0, 0}};
+    const kiln_launch large = {.grid = {1ull << 40, 1ull << 40, 1}};
 
     assert_fails(KILN_EINVAL,
                  "18446744073709551615,1,1 items; a grid has at most 92233",
@@ -568,10 +568,10 @@ static void a_grid_out_of_range_is_refused(void **state)
 static void groups_keep_to_what_the_kernel_requires(void **state)
 {
     fixture *f = *state;
-    const kiln_launch chosen = {{64, 64, 1}, {0, 0, 0}},
-                      fitting = {{64, 64, 1}, {16, 2, 1}},
-                      other = {{64, 64, 1}, {8, 8, 1}},
-                      large = {{64, 64, 1}, {1u << 20, 1u << 20, 1}};
+    const kiln_launch chosen = {.grid = {64, 64, 1}, .block = {0, 0, 0}},
+                      fitting = {{64, 64, 1}, {16, 2, 1}, 0},
+                      other = {{64, 64, 1}, {8, 8, 1}, 0},
+                      large = {{64, 64, 1}, {1u << 20, 1u << 20, 1}, 0};
 
     assert_ok(run(f, &other, NULL, 0));
     assert_fails(KILN_EINVAL,

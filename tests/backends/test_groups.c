@@ -56,8 +56,9 @@ static void for_config(kernels *k, const kiln_config_options *options,
     s.config = kernels_config(k, options);
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
         for (size_t j = 0; j < sizeof group_sizes / sizeof *group_sizes; j++) {
-            const kiln_launch launch = {{grids[i], 1, 1},
-                                        {(uint32_t)group_sizes[j], 1, 1}};
+            const kiln_launch launch = {
+                .grid = {grids[i], 1, 1},
+                .block = {(uint32_t)group_sizes[j], 1, 1}};
 
             s.grid = grids[i];
             s.block = group_sizes[j];

@@ -51,7 +51,8 @@ static int64_t groups_of(const uint64_t shape[2])
 /* The grid, or where it has to be whole groups, as many as these are. */
 static uint64_t whole(const uint64_t shape[2])
 {
-    const kiln_launch launch = {{shape[0], 1, 1}, {(uint32_t)shape[1], 0, 0}};
+    const kiln_launch launch = {.grid = {shape[0], 1, 1},
+                                .block = {(uint32_t)shape[1], 0, 0}};
 
     return kernels_takes(&launch) ? shape[0]
                                   : (uint64_t)groups_of(shape) * shape[1];
@@ -62,7 +63,8 @@ static kiln_status launch(kernels *k, const reduction *r, const char *kernel,
                           const kiln_array *x, const kiln_array *y,
                           kiln_error **error)
 {
-    const kiln_launch grid = {{whole(shape), 1, 1}, {(uint32_t)shape[1], 0, 0}};
+    const kiln_launch grid = {.grid = {whole(shape), 1, 1},
+                              .block = {(uint32_t)shape[1], 0, 0}};
     kernels_argument arguments[8];
     char to_type[16], from_type[16];
     size_t count = 0;

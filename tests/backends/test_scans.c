@@ -34,7 +34,8 @@ static kiln_status run(const shape *s, const char *kernel, kiln_error **error)
     const kiln_array outs = kernels_array2(out, ROWS, items);
     const kiln_array xs = kernels_array(x, items);
     const kernels_argument arguments[] = {{"u64[:,:]", &outs}, {"u32[:]", &xs}};
-    kiln_launch launch = {{s->grid[0], s->grid[1], s->grid[2]}, {0, 0, 0}};
+    kiln_launch launch = {.grid = {s->grid[0], s->grid[1], s->grid[2]},
+                          .block = {0, 0, 0}};
 
     for (int i = 0; i < 3; i++)
         launch.block[i] = (uint32_t)s->block[i];
@@ -425,7 +426,7 @@ static void a_group_of_more_than_1024_items_is_refused(void **state)
     static int64_t wide[1100];
     const kiln_array array = kernels_array(wide, 1100);
     const kernels_argument arguments[] = {{"i64[:]", &array}};
-    const kiln_launch launch = {{1100, 1, 1}, {1100, 1, 1}};
+    const kiln_launch launch = {.grid = {1100, 1, 1}, .block = {1100, 1, 1}};
     kiln_error *error = NULL;
 
     if (!kernels_takes(&launch))
@@ -450,8 +451,8 @@ static void a_group_of_more_than_1024_items_is_refused(void **state)
         const kiln_array ins = kernels_array(from, items); \
         const kernels_argument arguments[] = {{text "[:,:]", &outs}, \
                                               {text "[:]", &ins}}; \
-        const kiln_launch launch = {{s->grid[0], 1, 1}, \
-                                    {(uint32_t)s->block[0], 1, 1}}; \
+        const kiln_launch launch = {.grid = {s->grid[0], 1, 1}, \
+                                    .block = {(uint32_t)s->block[0], 1, 1}}; \
         type sum = 0, least = 0, most = 0, product = 1, before = 0; \
 \
         for (int64_t i = 0; i < items; i++) \

@@ -142,6 +142,15 @@ says err "was stopped at the launch's time limit"
 expect 2 run endless.kiln endless 'i64[1]' --grid 1 --time-limit 0
 expect 2 run endless.kiln endless 'i64[1]' --grid 1 --time-limit 0.2
 says err '--time-limit wants whole seconds from 1'
+
+# Dynamic group memory is for kernels that use it.
+expect 2 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' --grid 8 \
+    --local 64
+says err '64 bytes of dynamic group memory, and the kernel uses none'
+expect 2 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' --grid 8 \
+    --local 1,1
+says err '--local wants bytes, not "1,1"'
+
 expect 2 run endless.kiln endless 'i64[1]' --grid 1 --set entry=9a
 says err 'begins with a letter or _'
 exit 0

@@ -259,7 +259,7 @@ static void two_closures_may_have_a_helper_of_one_name(void **state)
     assert_built(&second);
     link_with(&o, both, &first, &imports[0]);
     imports[1] = (kiln__codegen_import){"second", "kiln_rt_second",
-                                        second.bytes, second.size};
+                                        second.bytes, second.size, 0};
     o.request.imports = imports;
     o.request.import_count = 2;
     assert_built(&o);

@@ -498,6 +498,51 @@ static void groups_have_so_much_memory(void **state)
     }
 }
 
+/* ---- dynamic memory of a group ---- */
+
+#define DYNAMIC \
+    "declare i64 @kiln_local_id(i32)\n" \
+    "declare ptr addrspace(3) @kiln_group_memory()\n"
+#define STORE \
+    "  %l = call i64 @kiln_local_id(i32 0)\n" \
+    "  %s = getelementptr i32, ptr addrspace(3) %memory, i64 %l\n" \
+    "  store volatile i32 5, ptr addrspace(3) %s\n"
+
+static void dynamic_memory_is_where_the_target_has_it(void **state)
+{
+    static const char module[] = ID DYNAMIC ENTRY
+        "  %memory = call ptr addrspace(3) "
+        "@kiln_group_memory()\n" STORE "  store i32 1, ptr %p\n" END;
+
+    (void)state;
+    neutral_form(CUDA, KILN_EMIT_ASM, module,
+                 ".extern .shared .align 16 .b8 kiln_dynamic[]", NULL);
+    neutral_form(CUDA, KILN_EMIT_ASM, module, "st.volatile.shared", NULL);
+    neutral_form(ROCM, KILN_EMIT_ASM, module, "ds_write_b32", "flat_store");
+    neutral_text(SPIRV, module, "ptr addrspace(3)", NULL);
+}
+
+static void names_of_dynamic_memory_are_16_byte_aligned(void **state)
+{
+    (void)state;
+    neutral_refused_on(
+        ALL,
+        ID DYNAMIC "@memory = external addrspace(3) global [0 x i32], align 32"
+                   "\n" ENTRY "  store i32 1, ptr addrspace(3) @memory\n"
+                   "  store i32 1, ptr %p\n" END,
+        "variable 'memory' of the module: dynamic group memory is aligned to "
+        "16 bytes");
+    neutral_refused_on(
+        ALL,
+        ID DYNAMIC "@memory = external addrspace(3) global [0 x i32]\n"
+                   "@at = internal constant ptr addrspace(3) @memory\n" ENTRY
+                   "  %a = load volatile ptr addrspace(3), ptr @at\n"
+                   "  store i32 1, ptr addrspace(3) %a\n"
+                   "  store i32 1, ptr %p\n" END,
+        "variable 'memory' of the module: its address is in a constant, and is "
+        "known only at run time");
+}
+
 static void memory_of_a_group_begins_undefined(void **state)
 {
     static const char words[] =
@@ -566,6 +611,8 @@ int main(void)
         cmocka_unit_test(variables_of_a_group_are_in_its_memory),
         cmocka_unit_test(items_of_the_host_share_the_variables_of_a_group),
         cmocka_unit_test(groups_have_so_much_memory),
+        cmocka_unit_test(dynamic_memory_is_where_the_target_has_it),
+        cmocka_unit_test(names_of_dynamic_memory_are_16_byte_aligned),
         cmocka_unit_test(memory_of_a_group_begins_undefined),
         cmocka_unit_test(variables_that_are_written_are_refused),
     };

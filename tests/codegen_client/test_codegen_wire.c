@@ -36,8 +36,8 @@ static const kiln__codegen_function functions[] = {
     {"power", 5, "f1", NULL, 0, "kiln_rt_power", "BC", 2, NULL, NULL, 0},
 };
 static const kiln__codegen_import imports[] = {
-    {"sin", "kiln_rt_sin", "bits", 4},
-    {"cos", "kiln_rt_cos", NULL, 0},
+    {"sin", "kiln_rt_sin", "bits", 4, 0},
+    {"cos", "kiln_rt_cos", NULL, 0, 0},
 };
 static const kiln__codegen_site sites[] = {{"object", 1, UINT64_MAX}};
 static const char *const types[] = {"f32[:]", "i64"};

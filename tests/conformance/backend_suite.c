@@ -369,10 +369,10 @@ static void run_count(fixture *f, const kiln_launch *launch)
 static void every_item_runs_once(void **state)
 {
     static const kiln_launch launches[] = {
-        {{1, 1, 1}, {0, 0, 0}},     {{7, 1, 1}, {0, 0, 0}},
-        {{4096, 1, 1}, {64, 1, 1}}, {{5, 7, 3}, {0, 0, 0}},
-        {{16, 8, 4}, {8, 4, 2}},    {{100003, 1, 1}, {0, 0, 0}},
-        {{1, 1, 300}, {0, 0, 0}},
+        {{1, 1, 1}, {0, 0, 0}, 0},     {{7, 1, 1}, {0, 0, 0}, 0},
+        {{4096, 1, 1}, {64, 1, 1}, 0}, {{5, 7, 3}, {0, 0, 0}, 0},
+        {{16, 8, 4}, {8, 4, 2}, 0},    {{100003, 1, 1}, {0, 0, 0}, 0},
+        {{1, 1, 300}, {0, 0, 0}, 0},
     };
     fixture *f = with_device(state);
 
@@ -412,7 +412,8 @@ static void arguments_arrive_as_c_lays_them_out(void **state)
     g.data = kiln_buffer_address(in);
     assert_ok(kiln_queue_launch(
         f->queue, compile(f, "gather", gather_types, TYPES_MAX),
-        &(kiln_launch){{1, 1, 1}, {0, 0, 0}}, arguments, 8, &test_error));
+        &(kiln_launch){.grid = {1, 1, 1}, .block = {0, 0, 0}}, arguments, 8,
+        &test_error));
     assert_ok(kiln_queue_wait(f->queue, &test_error));
     assert_ok(kiln_buffer_read(out, 0, y, sizeof y, &test_error));
     assert_memory_equal(y, expected, sizeof y);
@@ -424,9 +425,10 @@ static kiln_status launch_reach(fixture *f, kiln_buffer *buffer, int64_t n)
 {
     const kiln_array y = {.data = kiln_buffer_address(buffer), .sizes = {4}};
     const void *arguments[] = {&y, &n};
-    kiln_status status = kiln_queue_launch(
-        f->queue, compile(f, "reach", reach_types, 2),
-        &(kiln_launch){{4, 1, 1}, {0, 0, 0}}, arguments, 2, &test_error);
+    kiln_status status =
+        kiln_queue_launch(f->queue, compile(f, "reach", reach_types, 2),
+                          &(kiln_launch){.grid = {4, 1, 1}, .block = {0, 0, 0}},
+                          arguments, 2, &test_error);
 
     return status == KILN_OK ? kiln_queue_wait(f->queue, &test_error) : status;
 }
@@ -483,7 +485,7 @@ static void a_queue_is_stopped_or_refuses_to_be(void **state)
                      wanted);
     kiln_error_free(test_error);
     test_error = NULL;
-    run_count(f, &(kiln_launch){{40, 1, 1}, {8, 1, 1}});
+    run_count(f, &(kiln_launch){.grid = {40, 1, 1}, .block = {8, 1, 1}});
     assert_ok(kiln_queue_set_time_limit(f->queue, 0, &test_error));
 }
 
@@ -504,9 +506,10 @@ static void outdated_kernels_make_room(void **state)
         (void)snprintf(text, sizeof text, "kernel put(y)\n y[0] = %d\nend\n",
                        (int)i);
         define(f, text);
-        assert_ok(kiln_queue_launch(f->queue, compile(f, "put", types, 1),
-                                    &(kiln_launch){{1, 1, 1}, {0, 0, 0}},
-                                    arguments, 1, &test_error));
+        assert_ok(kiln_queue_launch(
+            f->queue, compile(f, "put", types, 1),
+            &(kiln_launch){.grid = {1, 1, 1}, .block = {0, 0, 0}}, arguments, 1,
+            &test_error));
         assert_ok(kiln_queue_wait(f->queue, &test_error));
         assert_ok(kiln_buffer_read(buffer, 0, &got, 4, &test_error));
         assert_int_equal(got, i);
@@ -531,7 +534,7 @@ static void *launch_often(void *argument)
     kiln_buffer *buffer = NULL;
     kiln_array array = {.sizes = {64, 1, 1}};
     const void *arguments[] = {&array};
-    const kiln_launch launch = {{64, 1, 1}, {0, 0, 0}};
+    const kiln_launch launch = {.grid = {64, 1, 1}, .block = {0, 0, 0}};
     kiln_error *error = NULL;
 
     thread_assert_ok(&s->report, kiln_queue_new(&queue, s->f->device, &error));

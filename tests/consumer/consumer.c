@@ -13,7 +13,7 @@ static kiln_status run(kiln_context *context, float *x, kiln_error **error)
 {
     const kiln_array array = {x, {4}, {0}};
     const void *arguments[1];
-    const kiln_launch launch = {{4, 1, 1}, {0, 0, 0}};
+    const kiln_launch launch = {.grid = {4, 1, 1}, .block = {0, 0, 0}};
     const kiln_config *config = NULL;
     const kiln_type *type = NULL;
     const kiln_kernel *kernel = NULL;

@@ -45,6 +45,7 @@ __attribute__((constructor)) static void begin(void)
         name = IREXEC_DEFAULT_DEVICE;
     fake_state.device_count = 1;
     fake_state.threads = 2048; /* a function may have half of it */
+    fake_state.local_bytes = IREXEC_DYNAMIC_MAX;
     (void)snprintf(fake_state.name, sizeof fake_state.name, "IR execution");
     (void)snprintf(fake_state.architecture, sizeof fake_state.architecture,
                    "%s", name);
@@ -217,6 +218,7 @@ int32_t fake_run(fake_launch *asked, void *function, void **extra, void *end)
         launch.groups[i] = asked->grid[i];
         launch.items[i] = asked->block[i];
     }
+    launch.dynamic = asked->shared_bytes;
     if (irexec_run(function, &launch, message) == 0)
         return 0;
     keep_message(message);

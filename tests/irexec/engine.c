@@ -216,15 +216,35 @@ static int add_functions(const loading *l)
 
 /* ---- machine code ---- */
 
+/* A variable that is only declared is the dynamic memory. It gets all that a
+   launch may ask for. */
+static LLVMValueRef define_dynamic(const loading *l, LLVMValueRef global,
+                                   const char *name)
+{
+    const LLVMTypeRef type = LLVMArrayType2(
+        LLVMInt8TypeInContext(l->engine->context), IREXEC_DYNAMIC_MAX);
+    LLVMValueRef made = LLVMAddGlobal(l->engine->module, type, "");
+
+    LLVMSetInitializer(made, LLVMConstNull(type));
+    LLVMSetAlignment(made, LLVMGetAlignment(global));
+    LLVMReplaceAllUsesWith(global, made);
+    LLVMDeleteGlobal(global);
+    LLVMSetValueName2(made, name, strlen(name));
+    return made;
+}
+
 static int show_shared(const loading *l)
 {
-    for (const shared_name *at = l->shared; at != NULL; at = at->next) {
-        const LLVMValueRef global =
+    for (shared_name *at = l->shared; at != NULL; at = at->next) {
+        LLVMValueRef global =
             at->text != NULL ? LLVMGetNamedGlobal(l->engine->module, at->text)
                              : NULL;
 
         if (global == NULL)
             return fail(l, "a variable of the group's is not there");
+        at->is_dynamic = LLVMIsDeclaration(global) != 0;
+        if (at->is_dynamic)
+            global = define_dynamic(l, global, at->text);
         LLVMSetLinkage(global, LLVMExternalLinkage);
         LLVMSetGlobalConstant(global, 0);
         l->module->shared_count++;
@@ -266,6 +286,7 @@ static int take_shared(const loading *l)
         const uint64_t address =
             LLVMGetGlobalValueAddress(l->engine->execution, at->text);
 
+        to->is_dynamic = at->is_dynamic;
         to->size = LLVMABISizeOfType(layout, LLVMGlobalGetValueType(global));
         memcpy(&to->address, &address, sizeof to->address);
     }

@@ -17,6 +17,7 @@ typedef struct engine {
 /* A name of a variable in the group's memory. */
 typedef struct shared_name {
     char *text;
+    int is_dynamic;
     struct shared_name *next;
 } shared_name;
 

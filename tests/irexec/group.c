@@ -288,6 +288,20 @@ static void name_items(const uint32_t group[3])
     }
 }
 
+/* The launch's dynamic memory ends before that of the module does. */
+static void check_dynamic(const shared_variable *of)
+{
+    const unsigned char *bytes = of->address;
+
+    for (uint64_t i = run.launch->dynamic; i < of->size; i++)
+        if (bytes[i] != FILLING) {
+            fail("byte %llu of the dynamic memory was written, of which the "
+                 "launch has %u",
+                 (unsigned long long)i, run.launch->dynamic);
+            return;
+        }
+}
+
 static void run_group(const uint32_t group[3])
 {
     const irexec_module *module = run.function->module;
@@ -300,6 +314,9 @@ static void run_group(const uint32_t group[3])
         run_together();
     else
         run_alone();
+    for (size_t i = 0; i < module->shared_count; i++)
+        if (module->shared[i].is_dynamic)
+            check_dynamic(&module->shared[i]);
 }
 
 static void run_groups(void)
@@ -345,7 +362,9 @@ int irexec_run(const irexec_function *function, const irexec_launch *launch,
     run.phase = phase_of(function, launch);
     run.lanes = function->module->lanes;
     run.count = (uint32_t)count;
-    if (count == 0 || count > ITEMS_MAX)
+    if (launch->dynamic > IREXEC_DYNAMIC_MAX)
+        fail("%u bytes of dynamic memory", launch->dynamic);
+    else if (count == 0 || count > ITEMS_MAX)
         fail("groups of %llu items", (unsigned long long)count);
     else if (launch->block_size < function->block_size)
         fail("%zu bytes of arguments, but the kernel takes %zu",

@@ -29,6 +29,8 @@ void irexec_module_free(irexec_module *module);
 /** A kernel, the module's; NULL when there is none of that name. */
 irexec_function *irexec_module_function(irexec_module *module,
                                         const char *name);
+/** The most dynamic memory of a group. */
+#define IREXEC_DYNAMIC_MAX (128 << 10)
 /** Bytes of a group's memory that the module declares. */
 uint64_t irexec_module_shared_bytes(const irexec_module *module);
 
@@ -38,6 +40,7 @@ uint64_t irexec_module_shared_bytes(const irexec_module *module);
 typedef struct irexec_launch {
     uint32_t groups[3];
     uint32_t items[3]; /* of a group */
+    uint32_t dynamic;  /* bytes of dynamic memory of a group */
     const void *block; /* of arguments, as drivers pass it */
     size_t block_size;
 } irexec_launch;

@@ -55,6 +55,7 @@ void fibre_free(fibre *f);
 typedef struct shared_variable {
     void *address;
     uint64_t size;
+    int is_dynamic; /* it is as long as the launch says */
 } shared_variable;
 
 struct irexec_module {

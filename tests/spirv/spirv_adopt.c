@@ -171,7 +171,7 @@ static int replicas(const fixture *f)
 static kiln_status turn(const fixture *f, kiln_device *device,
                         kiln_queue *queue, kiln_error **error)
 {
-    const kiln_launch shape = {{ITEMS, 1, 1}, {GROUP, 1, 1}};
+    const kiln_launch shape = {.grid = {ITEMS, 1, 1}, .block = {GROUP, 1, 1}};
     int32_t y[ITEMS];
     kiln_buffer *buffer = NULL;
     kiln_array array = {.sizes = {ITEMS}};
@@ -214,7 +214,7 @@ static void a_kernel_runs_on_an_adopted_queue(void **state)
 static void what_it_raises_and_prints_is_its_own(void **state)
 {
     fixture *f = *state;
-    const kiln_launch shape = {{8, 1, 1}, {0}};
+    const kiln_launch shape = {.grid = {8, 1, 1}, .block = {0}};
     kiln_array array = {.sizes = {0}};
     const int64_t count = 1;
     const void *const raise[] = {&array}, *const say[] = {&count};
@@ -277,7 +277,7 @@ static void work_of_others_is_left_for_a_poll(void **state)
 {
     fixture *f = *state;
     kiln_native_launch native = {.size = sizeof native};
-    const kiln_launch shape = {{1, 1, 1}, {1, 1, 1}};
+    const kiln_launch shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     const int64_t rounds = 100 * 1000 * 1000;
     kiln_buffer *buffer = NULL;
     kiln_queue *other = NULL;

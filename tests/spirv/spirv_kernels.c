@@ -17,7 +17,7 @@ const spirv_program spirv_members = {
     "members", {"f64[:]", "i8", "i16", "f64", "(i32, f64, i8)"}, 0};
 const spirv_program spirv_turn = {"turn", {"i32[:]"}, 0};
 const spirv_program spirv_raise = {"raise", {"i32[:]"}, KILN__HIDDEN_COUNT};
-const spirv_program spirv_keep = {"keep", {"i64[:]"}, KILN__HIDDEN_MOST};
+const spirv_program spirv_keep = {"keep", {"i64[:]"}, KILN__HIDDEN_HEAP};
 const spirv_program spirv_say = {"say", {"i64"}, KILN__HIDDEN_COUNT};
 const spirv_program spirv_place = {"place", {"i64[:,:,:]"}, 0};
 const spirv_program spirv_work = {"work", {"i64[:]", "i64"}, 0};
@@ -90,7 +90,7 @@ const kiln_artifact *spirv_artifact(spirv_kernel *out, kiln_context *context,
                              .arguments = out->arguments,
                              .hidden_arguments = program->hidden,
                              .can_fail = program->hidden != 0,
-                             .allocates = program->hidden == KILN__HIDDEN_MOST};
+                             .allocates = program->hidden == KILN__HIDDEN_HEAP};
     kiln__artifact_source source = {.key = {{1, 2}},
                                     .encoded_key = "key",
                                     .encoded_key_size = 3,

@@ -64,7 +64,7 @@ static void run_saxpy(process *p, int waits)
 {
     float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8] = {0};
     const float a = 3;
-    const kiln_launch shape = {{8, 1, 1}, {0, 0, 0}};
+    const kiln_launch shape = {.grid = {8, 1, 1}, .block = {0, 0, 0}};
     kiln_buffer *buffers[2] = {NULL, NULL};
     kiln_array arrays[2] = {{.sizes = {8}}, {.sizes = {8}}};
     const void *arguments[] = {&arrays[1], &a, &arrays[0]};

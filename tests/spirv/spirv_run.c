@@ -87,7 +87,7 @@ static kiln_array array_of(const kiln_buffer *buffer, int64_t n0, int64_t n1,
 static kiln_status launch(fixture *f, uint64_t items, uint32_t group,
                           const void *const *arguments, size_t count)
 {
-    const kiln_launch shape = {{items, 1, 1}, {group, 0, 0}};
+    const kiln_launch shape = {.grid = {items, 1, 1}, .block = {group, 0, 0}};
 
     return kiln_queue_launch(f->queue, &f->kernel.kernel, &shape, arguments,
                              count, &test_error);
@@ -179,9 +179,9 @@ static void items_of_a_group_meet_at_a_barrier(void **state)
 static void grids_have_three_dimensions(void **state)
 {
     static const kiln_launch shapes[] = {
-        {{6, 4, 3}, {0, 0, 0}},
-        {{6, 4, 3}, {3, 2, 1}},
-        {{6, 4, 3}, {1, 1, 3}},
+        {{6, 4, 3}, {0, 0, 0}, 0},
+        {{6, 4, 3}, {3, 2, 1}, 0},
+        {{6, 4, 3}, {1, 1, 3}, 0},
     };
     fixture *f = *state;
 
@@ -338,7 +338,7 @@ static void *work_alone(void *argument)
 {
     crowd *c = argument;
     fixture *f = c->f;
-    const kiln_launch shape = {{64, 1, 1}, {0, 0, 0}};
+    const kiln_launch shape = {.grid = {64, 1, 1}, .block = {0, 0, 0}};
     kiln_queue *queue = NULL;
     kiln_buffer *buffer = NULL;
     int64_t y[64] = {0}, expected = 0;

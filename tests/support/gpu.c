@@ -137,7 +137,7 @@ static const kiln_artifact *make_artifact(const gpu_fixture *f)
         .argument_count = 2,
         .argument_bytes = offsetof(gpu_block, state),
         .hidden_arguments =
-            f->allocates ? KILN__HIDDEN_MOST : KILN__HIDDEN_COUNT,
+            f->allocates ? KILN__HIDDEN_HEAP : KILN__HIDDEN_COUNT,
         .allocates = f->allocates,
         .reports = &table,
     });

@@ -89,7 +89,7 @@ static float run(struct fixture *fixture, const kiln_kernel *kernel,
 {
     kiln_array array = {&value, {1}, {0}};
     const void *const arguments[] = {&array};
-    kiln_launch launch = {{1, 0, 0}, {0, 0, 0}};
+    kiln_launch launch = {.grid = {1, 0, 0}, .block = {0, 0, 0}};
     kiln_device *device;
     kiln_queue *queue;
 

@@ -49,7 +49,9 @@ typedef struct kiln_launch_request {
                                   arguments */
     void *heap; /* address on the device of the heap, for a kernel that
                    allocates; the host backend passes it on */
-    uint32_t time_limit_ms; /* 0: no limit; else cancel() is not NULL */
+    uint32_t time_limit_ms;       /* 0: no limit; else cancel() is not NULL */
+    uint32_t dynamic_local_bytes; /* of dynamic group memory; 0 for kernels
+                                     that use none */
 } kiln_launch_request;
 
 typedef struct kiln_backend_ops {

@@ -13,6 +13,8 @@
 #define KILN__CU_ATTRIBUTE_WARP 10
 #define KILN__CU_ATTRIBUTE_MAJOR 75
 #define KILN__CU_ATTRIBUTE_MINOR 76
+#define KILN__CU_ATTRIBUTE_LOCAL 97 /* of a group that asks for it */
+#define KILN__CU_FUNCTION_LOCAL 8   /* dynamic memory that it asks for */
 #define KILN__CU_HOST_PORTABLE 1u
 #define KILN__CU_HOST_MAPPED 2u
 #define KILN__CU_LAUNCH_END 0

@@ -265,7 +265,8 @@ uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
                              uint64_t number)
 {
     const uint64_t hidden[KILN__HIDDEN_MOST] = {
-        state, number, (uint64_t)(uintptr_t)request->heap};
+        state, number, (uint64_t)(uintptr_t)request->heap,
+        request->dynamic_local_bytes};
     const uint32_t offset = (request->argument_bytes + 7u) & ~7u;
     const uint32_t size =
         8 * kiln_kernel_get_info(request->kernel)->hidden_arguments;

@@ -59,6 +59,7 @@ typedef struct kiln__gpu_launch_config {
     X(module_unload, (void *module)) \
     X(module_function, (void **function, void *module, const char *name)) \
     X(function_attribute, (int *value, int attribute, void *function)) \
+    X(function_set_attribute, (void *function, int attribute, int value)) \
     X(stream_create, (void **stream, unsigned flags)) \
     X(stream_destroy, (void *stream)) \
     X(stream_synchronize, (void *stream)) \
@@ -119,6 +120,11 @@ typedef struct kiln__gpu_vendor {
     const kiln__gpu_symbol *symbols;
     /* Numbers of attributes. Those of y and z follow that of x. */
     int major, minor, threads, block_x, grid_x, width;
+    int local; /* the most memory of a group */
+    /* A function may have more group memory than this in all if it asks for it,
+       with this attribute, which is of the dynamic part; 0: it need not ask. */
+    uint32_t local_unasked;
+    int local_attribute;
     unsigned host_flags; /* flags for memory that host and device both see */
     void *launch_end;    /* ends the extra arguments of a launch */
 
@@ -202,7 +208,8 @@ struct kiln__gpu_context {
     char architecture[64]; /* such as "sm_90" or "gfx90a:sramecc+:xnack-" */
     int major, minor;
     kiln__group_limits limits;
-    _Atomic int32_t lost;            /* the result by which it was lost, or 0 */
+    uint32_t local_bytes; /* of memory that a group has; 0: unknown */
+    _Atomic int32_t lost; /* the result by which it was lost, or 0 */
     struct kiln__gpu_queue *adopted; /* queues over streams of the caller */
     kiln__gpu_context *next;
 };

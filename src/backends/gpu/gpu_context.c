@@ -92,6 +92,11 @@ static kiln__gpu_result read_attributes(kiln__gpu_context *context)
         context->limits.sizes[i] = (uint32_t)values[4 + i];
         context->limits.groups[i] = (uint64_t)values[7 + i];
     }
+    /* Old drivers do not know it, and then say themselves what is too much. */
+    if (context->api->device_attribute(&values[0], vendor->local,
+                                       context->device) == 0 &&
+        values[0] > 0)
+        context->local_bytes = (uint32_t)values[0];
     return 0;
 }
 

@@ -223,11 +223,14 @@ static kiln_status check_hidden(const kiln_artifact *artifact,
     for (size_t i = 0; i < count; i++) {
         const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
 
-        if (!kiln__hidden_fits(info->hidden_arguments, info->allocates))
-            return kiln__error_set(
-                error, KILN_EMISMATCH, "%s: %u hidden arguments, not %u",
-                info->name, (unsigned)info->hidden_arguments,
-                info->allocates ? KILN__HIDDEN_MOST : KILN__HIDDEN_COUNT);
+        if (!kiln__hidden_fits(info->hidden_arguments, info->allocates,
+                               info->dynamic_local))
+            return kiln__error_set(error, KILN_EMISMATCH,
+                                   "%s: %u hidden arguments, not %u",
+                                   info->name, (unsigned)info->hidden_arguments,
+                                   info->dynamic_local ? KILN__HIDDEN_MOST
+                                   : info->allocates   ? KILN__HIDDEN_HEAP
+                                                       : KILN__HIDDEN_COUNT);
     }
     return KILN_OK;
 }

@@ -293,37 +293,51 @@ static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
         kiln__host_pool_run(pool, groups - 1, run_groups, run);
 }
 
+/* To the alignment of a group's memory. */
+static uint64_t round_up(uint64_t size)
+{
+    return (size + 63) & ~(uint64_t)63;
+}
+
 /* Computes the memory of one group for local arrays and private memory, as in
    host_abi.h. */
 static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
-                                  const kiln_kernel_info *info,
+                                  const kiln_launch_request *request,
                                   kiln_error **error)
 {
+    const kiln_kernel_info *info = request->kernel->info;
     const uint64_t *block = run->launch.block;
-    const uint64_t room = KILN__HOST_MEMORY_MAX -
-                          (info->static_local_bytes < KILN__HOST_MEMORY_MAX
-                               ? info->static_local_bytes
-                               : KILN__HOST_MEMORY_MAX);
+    const uint64_t dynamic = round_up(request->dynamic_local_bytes);
+    const uint64_t local =
+        info->static_local_bytes + (dynamic > 0 ? dynamic + 63 : 0);
+    const uint64_t room =
+        KILN__HOST_MEMORY_MAX -
+        (local < KILN__HOST_MEMORY_MAX ? local : KILN__HOST_MEMORY_MAX);
     uint64_t items = block[0];
 
     for (int i = 1; i < 3; i++)
         items = items > UINT64_MAX / block[i] ? UINT64_MAX : items * block[i];
     if (items < UINT64_MAX - 63)
-        items = (items + 63) & ~(uint64_t)63;
+        items = round_up(items);
     if (room == 0 ||
         (info->private_bytes > 0 && items > room / info->private_bytes))
-        return kiln__error_set(error, KILN_EINVAL,
-                               "a group of %" PRIu64 " x %" PRIu64 " x %" PRIu64
-                               " items is too large for kernel %s: it needs "
-                               "%" PRIu32 " bytes, and %" PRIu32
-                               " for each item; a group has at most %" PRIu64,
-                               block[0], block[1], block[2], run->kernel,
-                               info->static_local_bytes, info->private_bytes,
-                               (uint64_t)KILN__HOST_MEMORY_MAX);
+        return kiln__error_set(
+            error, KILN_EINVAL,
+            "a group of %" PRIu64 " x %" PRIu64 " x %" PRIu64
+            " items is too large for kernel %s: it needs "
+            "%" PRIu64 " bytes, and %" PRIu32
+            " for each item; a group has at most %" PRIu64,
+            block[0], block[1], block[2], run->kernel,
+            info->static_local_bytes + (uint64_t)request->dynamic_local_bytes,
+            info->private_bytes, (uint64_t)KILN__HOST_MEMORY_MAX);
     run->memory = kiln__host_pool_memory(pool);
     run->memory_size = info->static_local_bytes;
     if (info->private_bytes > 0)
         run->memory_size += (size_t)items * info->private_bytes;
+    if (dynamic > 0) {
+        run->launch.local_offset = round_up(run->memory_size);
+        run->memory_size = (size_t)(run->launch.local_offset + dynamic);
+    }
     return KILN_OK;
 }
 
@@ -390,6 +404,8 @@ static void begin_launch(host_launch *run, kiln_context *context,
         request->heap != NULL ? clear_heap(request->heap) : &no_heap;
     run->launch.frame = take_frame;
     run->launch.stop = &record->stop.reason;
+    run->launch.local_offset = 0;
+    run->launch.local_bytes = request->dynamic_local_bytes;
     run->context = context;
     run->entry = entry_of(request->function);
     run->arguments = request->arguments;
@@ -481,8 +497,8 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               kiln__host_record *record, kiln_error **error)
 {
     const kiln_kernel_info *info = request->kernel->info;
-    const int needs_memory =
-        (info->static_local_bytes | info->private_bytes) != 0;
+    const int needs_memory = (info->static_local_bytes | info->private_bytes |
+                              request->dynamic_local_bytes) != 0;
     const uint64_t items = product(request->grid);
     const uint64_t room =
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
@@ -495,7 +511,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     else
         set_shape(&run.launch, request, room);
     if (needs_memory)
-        KILN_TRY(measure_memory(&run, pool, info, error));
+        KILN_TRY(measure_memory(&run, pool, request, error));
     kiln__host_stop_begin(&record->stop);
     if (request->time_limit_ms != 0)
         status = run_limited(&run, pool, items, request->time_limit_ms, error);

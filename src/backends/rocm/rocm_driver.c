@@ -145,6 +145,7 @@ const kiln__gpu_vendor kiln__rocm_vendor = {
     .block_x = KILN__HIP_ATTRIBUTE_BLOCK_X,
     .grid_x = KILN__HIP_ATTRIBUTE_GRID_X,
     .width = KILN__HIP_ATTRIBUTE_WIDTH,
+    .local = KILN__HIP_ATTRIBUTE_LOCAL,
     .host_flags = KILN__HIP_HOST_PORTABLE | KILN__HIP_HOST_MAPPED |
                   KILN__HIP_HOST_COHERENT,
     .launch_end = (void *)(uintptr_t)KILN__HIP_LAUNCH_END,

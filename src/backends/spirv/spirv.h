@@ -113,6 +113,7 @@ typedef struct kiln__spirv_parameter {
     uint32_t offset;
     uint32_t size;
     int is_pointer; /* whether it points to memory of the device */
+    int is_local;   /* it is memory of the group: the value is its size */
 } kiln__spirv_parameter;
 
 /* Fills `out`, which has room for KILN__SPIRV_LARGE_PARAMETERS, with the
@@ -159,6 +160,7 @@ typedef struct kiln__spirv_place {
 typedef struct kiln__spirv_facts {
     kiln__spirv_level level;
     uint64_t argument_bytes; /* that a kernel may have; 0: unknown */
+    uint64_t local_bytes;    /* that a group has; 0: unknown */
     kiln__spirv_place place;
 } kiln__spirv_facts;
 
@@ -277,6 +279,7 @@ struct kiln__spirv_device {
     kiln_context *context;
     kiln__spirv_level level;
     uint64_t argument_bytes;
+    uint64_t local_bytes;
     const char *name;
     kiln__loaded_kernels kernels;
     kiln__spirv_module *replicas; /* spirv_replica.c */
@@ -347,6 +350,13 @@ kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
                                void **function, kiln_error **error);
 void kiln__spirv_unload(void *self, void *module);
 
+/* Refuses a launch whose groups need more memory than the device has. */
+kiln_status kiln__spirv_check_local(const kiln__spirv_function *function,
+                                    const kiln_launch_request *request,
+                                    kiln_error **error);
+/* Returns the size that a driver is told for a parameter with `is_local`, whose
+   value stands at `value`: at least 1, since drivers refuse 0. */
+size_t kiln__spirv_local_size(const void *value);
 /* Takes an idle kernel object of the function, and puts it back. */
 kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
                                     kiln__spirv_function *function,

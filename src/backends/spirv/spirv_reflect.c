@@ -132,6 +132,7 @@ typedef struct reading {
     kiln__spirv_parameter *out;
     size_t count;
     const kiln_kernel_info *info;
+    int is_local; /* the next parameter is memory of the group */
     kiln_error **error;
 } reading;
 
@@ -149,9 +150,11 @@ static kiln_status judge_type(reading *r, const kiln__spirv_instruction *type,
 
     *is_pointer = 0;
     if (type->opcode == OP_TYPE_POINTER) {
-        if (what == STORAGE_WORKGROUP)
+        if (what == STORAGE_WORKGROUP && !r->is_local)
             return disagree(r,
                             "a parameter is a pointer to memory of the group");
+        if (what != STORAGE_WORKGROUP && r->is_local)
+            return disagree(r, "a parameter is no memory of the group");
         *is_pointer =
             what == STORAGE_CROSS_WORKGROUP || what == STORAGE_UNIFORM_CONSTANT;
     }
@@ -178,7 +181,9 @@ static kiln_status take_parameter(reading *r, uint32_t offset, uint32_t size,
     KILN_TRY(judge_type(r, &type, size, is_pointer));
     if (*is_pointer)
         size = sizeof(void *);
-    r->out[r->count++] = (kiln__spirv_parameter){offset, size, *is_pointer};
+    r->out[r->count++] =
+        (kiln__spirv_parameter){offset, size, *is_pointer,
+                                r->is_local && type.opcode == OP_TYPE_POINTER};
     return KILN_OK;
 }
 
@@ -205,6 +210,20 @@ static kiln_status take_argument(reading *r, const kiln_argument_info *argument)
     return KILN_OK;
 }
 
+/* Dynamic group memory is the last parameter. Its size is a hidden argument. */
+static kiln_status take_local(reading *r, uint32_t size_at)
+{
+    int is_pointer;
+
+    if (!r->info->dynamic_local)
+        return KILN_OK;
+    r->is_local = 1;
+    KILN_TRY(take_parameter(r, size_at, sizeof(uint64_t), &is_pointer));
+    if (!r->out[r->count - 1].is_local)
+        return disagree(r, "a parameter is no memory of the group");
+    return KILN_OK;
+}
+
 static kiln_status take_all(reading *r)
 {
     const kiln_kernel_info *info = r->info;
@@ -220,10 +239,12 @@ static kiln_status take_all(reading *r)
             return disagree(r, "an argument lies outside of its block");
         KILN_TRY(take_argument(r, argument));
     }
-    if (!kiln__hidden_fits(info->hidden_arguments, info->allocates))
+    if (!kiln__hidden_fits(info->hidden_arguments, info->allocates,
+                           info->dynamic_local))
         return disagree(r, "it has hidden arguments of another kind");
     for (uint32_t i = 0; i < info->hidden_arguments; i++)
         KILN_TRY(take_parameter(r, hidden + 8 * i, 8, &is_pointer));
+    KILN_TRY(take_local(r, hidden + 8 * (KILN__HIDDEN_MOST - 1)));
     if (kiln__spirv_walk_next(&r->at, &at) &&
         at.opcode == OP_FUNCTION_PARAMETER)
         return disagree(r, "the module has more parameters than its metadata");

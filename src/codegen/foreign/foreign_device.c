@@ -19,6 +19,7 @@
  * after the item, each as one letter.
  *
  *   v  void     b  i1      i  i32     l  i64     p  ptr
+ *   s  ptr addrspace(3), to the memory of a group
  *   T  the type that the name ends in: kiln_shuffle.f32
  */
 
@@ -80,6 +81,18 @@ static LLVMValueRef bind_query(const kiln__device_call *c)
 static LLVMValueRef bind_lane(const kiln__device_call *c)
 {
     return LLVMBuildTrunc(c->builder, ask(c, 0), kiln__job_i32(c->job), "");
+}
+
+/* ---- dynamic group memory ---- */
+
+static LLVMValueRef bind_local_memory(const kiln__device_call *c)
+{
+    return c->job->backend->item->local_memory(c->job, c->builder, c->item);
+}
+
+static LLVMValueRef bind_local_size(const kiln__device_call *c)
+{
+    return c->job->backend->item->local_size(c->job, c->builder, c->item);
 }
 
 /* ---- exceptions ---- */
@@ -174,6 +187,8 @@ static const kiln__device_family families[] = {
     {"kiln_sub_group_id", "i:", KILN__QUERY_SUB_GROUP_ID, bind_lane},
     {"kiln_lane_id", "i:", KILN__QUERY_LANE_ID, bind_lane},
     {"kiln_sub_group_count", "i:", 0, kiln__foreign_sub_group_count},
+    {"kiln_group_memory", "s:", 0, bind_local_memory},
+    {"kiln_group_memory_size", "l:", 0, bind_local_size},
     {"kiln_barrier", "v:ii", 0, kiln__foreign_barrier},
     {"kiln_shuffle", "T:Ti", KILN__GROUP_SHUFFLE, kiln__foreign_shuffle},
     {"kiln_shuffle_xor", "T:Ti", KILN__GROUP_SHUFFLE_XOR,
@@ -211,6 +226,8 @@ int kiln__foreign_is_collective(const char *name)
 
     return family != NULL && family->bind != bind_query &&
            family->bind != bind_lane && family->bind != bind_raise &&
+           family->bind != bind_local_memory &&
+           family->bind != bind_local_size &&
            family->bind != kiln__foreign_sub_group_count;
 }
 
@@ -259,6 +276,8 @@ static LLVMTypeRef type_of(const kiln__device_call *c, char letter)
         return kiln__job_i32(c->job);
     case 'l':
         return kiln__job_i64(c->job);
+    case 's':
+        return LLVMPointerTypeInContext(context, KILN__SHARED_SPACE);
     default:
         return kiln__job_scalar(c->job, c->kind);
     }
@@ -356,6 +375,13 @@ static kiln_status bind(LLVMValueRef function, kiln__device_call c)
     return KILN_OK;
 }
 
+static int is_called(const kiln__codegen_job *job, const char *name)
+{
+    const LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
+
+    return function != NULL && LLVMGetFirstUse(function) != NULL;
+}
+
 /* True for a module that raises, or calls what may. */
 static int may_raise(const kiln__codegen_job *job)
 {
@@ -398,5 +424,7 @@ kiln_status kiln__foreign_bind_collectives(kiln__codegen_job *job)
 
 kiln_status kiln__foreign_bind(kiln__codegen_job *job)
 {
+    job->dynamic_local = is_called(job, "kiln_group_memory") ||
+                         is_called(job, "kiln_group_memory_size");
     return bind_all(job, 0);
 }

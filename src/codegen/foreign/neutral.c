@@ -26,6 +26,7 @@ kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
     KILN_TRY(kiln__neutral_map_spaces(job));
     KILN_TRY(kiln__neutral_fences(job));
     KILN_TRY(kiln__neutral_map_scopes(job));
+    KILN_TRY(kiln__neutral_dynamic_memory(job));
     kiln__target_describe(job);
     inner = LLVMGetNamedFunction(job->module, job->request->entry);
     kiln__neutral_copy_aggregates(job, inner);

@@ -46,6 +46,11 @@ kiln_status kiln__neutral_check_layout(kiln__codegen_job *job);
 /* Makes the copies of aggregates that calls pass by value. */
 void kiln__neutral_copy_aggregates(kiln__codegen_job *job, LLVMValueRef entry);
 
+/* ---- neutral_group_memory.c ---- */
+/* Replaces variables that stand for dynamic group memory by calls of
+   kiln_group_memory(). */
+kiln_status kiln__neutral_dynamic_memory(kiln__codegen_job *job);
+
 /* ---- neutral_atomics.c ---- */
 /* Gives all atomics the target's names of their scopes. */
 kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);

@@ -31,7 +31,8 @@ bool kiln__groups_is_query(const llvm::Value *value)
         "kiln_global_id",       "kiln_local_id",     "kiln_group_id",
         "kiln_global_size",     "kiln_local_size",   "kiln_group_count",
         "kiln_lane_id",         "kiln_sub_group_id", "kiln_sub_group_size",
-        "kiln_sub_group_count", KILN__GROUPS_MEMORY};
+        "kiln_sub_group_count", "kiln_group_memory", "kiln_group_memory_size",
+        KILN__GROUPS_MEMORY};
     const auto *call = llvm::dyn_cast<llvm::CallBase>(value);
     const llvm::Function *callee =
         call != nullptr ? call->getCalledFunction() : nullptr;

@@ -122,6 +122,7 @@ typedef struct kiln__codegen_job {
     struct kiln__reports *reports;
     uint32_t hidden_arguments;
     int uses_heap;        /* set by lowering */
+    int dynamic_local;    /* it uses dynamic group memory; set by lowering */
     uint32_t registers;   /* of an item; 0: unknown */
     uint32_t spill_bytes; /* of an item */
     const char *format;   /* of the payload, if it is not the backend's */
@@ -246,6 +247,7 @@ typedef struct kiln__codegen_device {
 } kiln__codegen_device;
 
 #define KILN__SHARED_SPACE 3u
+#define KILN__DYNAMIC_ALIGNMENT 16u
 
 /** On which types a target has an intrinsic: KILN__HAS_... */
 typedef struct kiln__foreign_limit {
@@ -347,6 +349,13 @@ typedef struct kiln__codegen_item {
        elements. */
     LLVMValueRef (*heap)(kiln__codegen_job *job, LLVMBuilderRef builder,
                          LLVMValueRef item);
+    /* Return the address of the group's dynamic memory, in address space
+       KILN__SHARED_SPACE and aligned to KILN__DYNAMIC_ALIGNMENT, and its size
+       as i64, where job->dynamic_local is set. */
+    LLVMValueRef (*local_memory)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                 LLVMValueRef item);
+    LLVMValueRef (*local_size)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef item);
     void (*print)(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item, const kiln__codegen_print *print);
     /* Returns an i1: hardly any stack is left. NULL: the target does not

@@ -597,7 +597,7 @@ static void the_heap_of_who_launches_by_himself_stays(void **state)
     struct kiln__heap *heap;
 
     info.allocates = 1;
-    info.hidden_arguments = KILN__HIDDEN_MOST;
+    info.hidden_arguments = KILN__HIDDEN_HEAP;
     f->kernel.info = &info;
     assert_ok(kiln_queue_native(&native, f->queue, &f->kernel, &test_error));
     heap = (struct kiln__heap *)(uintptr_t)native.hidden[2];
@@ -617,6 +617,23 @@ static void the_heap_of_who_launches_by_himself_stays(void **state)
     f->fake->is_held = 0;
     assert_ok(kiln_queue_wait(f->queue, &test_error));
     assert_int_equal(heap->changes, 0);
+}
+
+/* The size of dynamic group memory is the caller's. */
+static void who_launches_by_himself_says_how_much_memory(void **state)
+{
+    gpu_fixture *f = *state;
+    kiln_kernel_info info = *f->kernel.info;
+    kiln_native_launch native = {.size = sizeof native};
+
+    info.dynamic_local = 1;
+    info.hidden_arguments = KILN__HIDDEN_MOST;
+    f->kernel.info = &info;
+    assert_ok(kiln_queue_native(&native, f->queue, &f->kernel, &test_error));
+    assert_int_equal(native.hidden_count, 4);
+    assert_int_not_equal(native.hidden[0], 0);
+    assert_int_equal(native.hidden[2], 0);
+    assert_int_equal(native.hidden[3], 0);
 }
 
 static void an_older_caller_gets_what_it_knows(void **state)
@@ -682,6 +699,7 @@ int main(void)
         with_both(a_capture_that_cannot_be_seen_goes_on),
         with_both(a_runtime_may_launch_by_itself),
         with_both(the_heap_of_who_launches_by_himself_stays),
+        with_both(who_launches_by_himself_says_how_much_memory),
         with_both(an_older_caller_gets_what_it_knows),
         with_both(the_host_lets_nobody_launch_by_himself),
     };

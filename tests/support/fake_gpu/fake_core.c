@@ -68,7 +68,8 @@ fake_gpu *fake_gpu_reset(void)
                             .major = 8,
                             .name = "Fake GPU",
                             .architecture = "gfx90a:sramecc+:xnack-",
-                            .threads = 1024};
+                            .threads = 1024,
+                            .local_bytes = 100 << 10};
     for (int i = 0; i < DEVICES_MAX; i++)
         primaries[i] = (fake_context){.device = i};
     depth = 0;

@@ -68,6 +68,8 @@ static int attribute(int number)
         return fake_state.major;
     case 76:
         return fake_state.minor;
+    case 97:
+        return fake_state.local_bytes;
     default:
         return -1;
     }
@@ -191,6 +193,13 @@ ENTRY(cuStreamQuery, (void *stream))
 
 /* ---- launches ---- */
 
+/* More dynamic memory has to be asked for. */
+static int may_have(unsigned shared_bytes)
+{
+    return shared_bytes <= 48u << 10 ||
+           shared_bytes <= (unsigned)fake_state.dynamic_allowed;
+}
+
 ENTRY(cuLaunchKernel,
       (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
        unsigned block_x, unsigned block_y, unsigned block_z,
@@ -202,7 +211,7 @@ ENTRY(cuLaunchKernel,
                           .stream = stream};
 
     CALL("cuLaunchKernel");
-    if (parameters != NULL)
+    if (parameters != NULL || !may_have(shared_bytes))
         return 1;
     return fake_run(&launch, function, extra, NULL);
 }
@@ -274,7 +283,8 @@ ENTRY(cuLaunchKernelEx, (const struct launch_config *config, void *function,
         .is_extended = 1};
 
     CALL("cuLaunchKernelEx");
-    if (parameters != NULL || config->attribute_count != 0)
+    if (parameters != NULL || config->attribute_count != 0 ||
+        !may_have(config->shared_bytes))
         return 1;
     return fake_run(&launch, function, extra, NULL);
 }
@@ -285,6 +295,16 @@ ENTRY(cuFuncGetAttribute, (int *value, int number, void *function))
     (void)function;
     *value = fake_state.threads / 2;
     return number == 0 ? 0 : 1;
+}
+
+ENTRY(cuFuncSetAttribute, (void *function, int number, int value))
+{
+    CALL("cuFuncSetAttribute");
+    (void)function;
+    if (number != 8 || value < 0 || value > fake_state.local_bytes)
+        return 1;
+    fake_state.dynamic_allowed = value;
+    return 0;
 }
 
 ENTRY(cuStreamIsCapturing, (void *stream, int *status))

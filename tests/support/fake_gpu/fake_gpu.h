@@ -32,7 +32,8 @@ typedef struct fake_gpu {
     int major, minor;
     char name[64]; /* of device 0; other devices have a number appended */
     char architecture[64]; /* in HIP's properties */
-    int threads; /* most threads of a group; a function has half of it */
+    int threads;     /* most threads of a group; a function has half of it */
+    int local_bytes; /* of a group's memory; -1: the driver does not know */
 
     /* Called in a launch. */
     void (*run)(void *env, const fake_launch *launch);
@@ -57,6 +58,8 @@ typedef struct fake_gpu {
     char failed[64];    /* name of the call that was made to fail */
     char broken_by[64];
     int host_flags;
+    int dynamic_allowed; /* bytes of dynamic group memory that any function has
+                            asked for; 0: none has */
 
     /* Objects that were made and are not freed. */
     int64_t modules, streams, buffers, host_blocks, retained;

@@ -74,6 +74,8 @@ static int attribute(int number)
         return fake_state.threads;
     case 61:
         return fake_state.minor;
+    case 74:
+        return fake_state.local_bytes;
     case 87:
         return 64;
     default:

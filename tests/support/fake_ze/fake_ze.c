@@ -157,6 +157,7 @@ static ze_result_t device_compute(ze_device_handle_t of,
     const fake_device *at = (const fake_device *)(void *)of;
 
     out->maxTotalGroupSize = 1024;
+    out->maxSharedLocalMemory = 128u << 10;
     out->maxGroupSizeX = at->facts->local_sizes[0];
     out->maxGroupSizeY = at->facts->local_sizes[1];
     out->maxGroupSizeZ = at->facts->local_sizes[2];

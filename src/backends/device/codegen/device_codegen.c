@@ -181,6 +181,7 @@ typedef struct wrapper {
     LLVMBuilderRef builder;
     LLVMTypeRef *types; /* of the kernel's parameters */
     unsigned type_count;
+    unsigned hidden; /* number of the first hidden one */
     LLVMValueRef kernel;
     LLVMValueRef *values; /* arguments for the item function */
     unsigned value_count;
@@ -209,7 +210,7 @@ static void add_types(wrapper *w, const kiln__parameter *parameter)
 static kiln_status make_room(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
-    size_t count = 1 + KILN__HIDDEN_MOST;
+    size_t count = 2 + KILN__HIDDEN_MOST;
 
     for (size_t i = 0; i < job->parameter_count; i++)
         count += kiln__parameter_words(&job->parameters[i]);
@@ -259,6 +260,22 @@ static void pass(wrapper *w, const kiln__parameter *parameter)
     w->at += (unsigned)words;
 }
 
+/* The variable ends where the launch says, and stands behind all others. */
+static LLVMValueRef local_memory(const wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+    LLVMValueRef variable;
+
+    if (kiln__hardware(job)->local_is_parameter)
+        return LLVMGetParam(w->kernel, w->type_count - 1);
+    variable = LLVMAddGlobalInAddressSpace(
+        job->module, LLVMArrayType2(LLVMInt8TypeInContext(job->context), 0),
+        "kiln_dynamic", KILN__SHARED_SPACE);
+    LLVMSetLinkage(variable, LLVMExternalLinkage);
+    LLVMSetAlignment(variable, KILN__DYNAMIC_ALIGNMENT);
+    return variable;
+}
+
 /* Makes the item: the hidden arguments that code needs, or an empty one. */
 static LLVMValueRef make_item(wrapper *w)
 {
@@ -268,8 +285,10 @@ static LLVMValueRef make_item(wrapper *w)
     LLVMValueRef hidden[KILN__HIDDEN_MOST];
 
     for (uint32_t i = 0; i < count; i++)
-        hidden[i] = LLVMGetParam(w->kernel, w->type_count - count + i);
+        hidden[i] = LLVMGetParam(w->kernel, w->hidden + i);
     kiln__device_fill_item(w->job, w->builder, item, hidden, count);
+    if (w->job->dynamic_local)
+        kiln__device_fill_local(w->job, w->builder, item, local_memory(w));
     return item;
 }
 
@@ -325,20 +344,31 @@ static void fill_kernel(wrapper *w)
     LLVMBuildRetVoid(w->builder);
 }
 
+static uint32_t count_hidden(kiln__codegen_job *job)
+{
+    if (job->dynamic_local)
+        return KILN__HIDDEN_MOST;
+    if (job->uses_heap)
+        return KILN__HIDDEN_HEAP;
+    return kiln__device_has_reports(job) ? KILN__HIDDEN_COUNT : 0;
+}
+
 static void add_hidden(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
     const LLVMTypeRef address =
         LLVMPointerTypeInContext(job->context, GLOBAL_SPACE);
+    const LLVMTypeRef number = kiln__job_i64(job);
+    const LLVMTypeRef types[KILN__HIDDEN_MOST] = {address, number, address,
+                                                  number};
 
-    if (!job->uses_heap && !kiln__device_has_reports(job))
-        return;
-    w->types[w->type_count++] = address;
-    w->types[w->type_count++] = kiln__job_i64(job);
-    if (job->uses_heap)
-        w->types[w->type_count++] = address;
-    job->hidden_arguments =
-        job->uses_heap ? KILN__HIDDEN_MOST : KILN__HIDDEN_COUNT;
+    w->hidden = w->type_count;
+    job->hidden_arguments = count_hidden(job);
+    for (uint32_t i = 0; i < job->hidden_arguments; i++)
+        w->types[w->type_count++] = types[i];
+    if (job->dynamic_local && kiln__hardware(job)->local_is_parameter)
+        w->types[w->type_count++] =
+            LLVMPointerTypeInContext(job->context, KILN__SHARED_SPACE);
 }
 
 kiln_status kiln__device_wrap(kiln__codegen_job *job)
@@ -367,4 +397,6 @@ const kiln__codegen_item kiln__device_items = {
     .frame = kiln__device_frame,
     .print = kiln__device_print,
     .heap = kiln__device_heap,
+    .local_memory = kiln__device_local_memory,
+    .local_size = kiln__device_local_size,
 };

@@ -18,6 +18,9 @@ typedef struct kiln__device_hardware {
     unsigned kernel_convention;
     /* Attribute of an aggregate parameter: "byval", "byref". */
     const char *aggregate;
+    /* Dynamic group memory is the kernel's last parameter; otherwise it is what
+       a variable of no size stands for. */
+    int local_is_parameter;
     uint32_t group_max; /* most items of a group */
     /* Return ids and sizes along a dimension, as i64. */
     LLVMValueRef (*local_id)(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -127,6 +130,15 @@ LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job);
 void kiln__device_fill_item(const kiln__codegen_job *job,
                             LLVMBuilderRef builder, LLVMValueRef item,
                             const LLVMValueRef *hidden, uint32_t count);
+/* Stores the address of the dynamic group memory to an item. */
+void kiln__device_fill_local(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             LLVMValueRef memory);
+LLVMValueRef kiln__device_local_memory(kiln__codegen_job *job,
+                                       LLVMBuilderRef builder,
+                                       LLVMValueRef item);
+LLVMValueRef kiln__device_local_size(kiln__codegen_job *job,
+                                     LLVMBuilderRef builder, LLVMValueRef item);
 LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
                                LLVMValueRef item);
 /* Returns the address of word 0 or 1 of the backend's own in an item. Items

@@ -29,6 +29,8 @@
 #define ITEM_FRAME_COUNT 8u /* these two exist only where frames are kept */
 #define ITEM_FRAMES 9u
 #define ITEM_MEMBERS 10u
+/* With dynamic group memory, its address and size follow as the last two. */
+#define ITEM_LOCAL_MEMBERS 2u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -42,19 +44,29 @@ static int keeps_frames(const kiln__codegen_job *job)
     return job->settings->debug_level >= KILN_DEBUG_FULL;
 }
 
+/* Returns the number of the member for the dynamic memory's address. */
+static unsigned first_local(const kiln__codegen_job *job)
+{
+    return keeps_frames(job) ? ITEM_MEMBERS : ITEM_FRAME_COUNT;
+}
+
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
     const LLVMTypeRef word = kiln__job_i64(job), state = state_pointer(job);
-    LLVMTypeRef members[ITEM_MEMBERS] = {
+    LLVMTypeRef members[ITEM_MEMBERS + ITEM_LOCAL_MEMBERS] = {
         state, word,
         word,  word,
         word,  state,
         word,  word,
         word,  LLVMArrayType2(kiln__job_i32(job), KILN__STATE_FRAMES)};
+    unsigned count = first_local(job);
 
-    return LLVMStructTypeInContext(
-        job->context, members,
-        keeps_frames(job) ? ITEM_MEMBERS : ITEM_FRAME_COUNT, 0);
+    if (job->dynamic_local) {
+        members[count++] =
+            LLVMPointerTypeInContext(job->context, KILN__SHARED_SPACE);
+        members[count++] = word;
+    }
+    return LLVMStructTypeInContext(job->context, members, count, 0);
 }
 
 static LLVMValueRef place_in(const kiln__codegen_job *job,
@@ -87,12 +99,37 @@ void kiln__device_fill_item(const kiln__codegen_job *job,
                             LLVMBuilderRef builder, LLVMValueRef item,
                             const LLVMValueRef *hidden, uint32_t count)
 {
-    static const unsigned members[KILN__HIDDEN_MOST] = {ITEM_STATE, ITEM_LAUNCH,
-                                                        ITEM_HEAP};
+    const unsigned members[KILN__HIDDEN_MOST] = {
+        ITEM_STATE, ITEM_LAUNCH, ITEM_HEAP, first_local(job) + 1};
 
     for (uint32_t i = 0; i < count; i++)
         LLVMBuildStore(builder, hidden[i],
                        place_in(job, builder, item, members[i]));
+}
+
+void kiln__device_fill_local(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             LLVMValueRef memory)
+{
+    LLVMBuildStore(builder, memory,
+                   place_in(job, builder, item, first_local(job)));
+}
+
+LLVMValueRef kiln__device_local_memory(kiln__codegen_job *job,
+                                       LLVMBuilderRef builder,
+                                       LLVMValueRef item)
+{
+    return LLVMBuildLoad2(
+        builder, LLVMPointerTypeInContext(job->context, KILN__SHARED_SPACE),
+        place_in(job, builder, item, first_local(job)), "");
+}
+
+LLVMValueRef kiln__device_local_size(kiln__codegen_job *job,
+                                     LLVMBuilderRef builder, LLVMValueRef item)
+{
+    return LLVMBuildLoad2(builder, kiln__job_i64(job),
+                          place_in(job, builder, item, first_local(job) + 1),
+                          "");
 }
 
 LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,

@@ -116,6 +116,38 @@ static LLVMValueRef load_launch(const kiln__codegen_job *job,
     return LLVMBuildLoad2(builder, pointer_of(job), place, "");
 }
 
+/* ---- dynamic group memory ---- */
+
+static LLVMValueRef of_launch(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item, uint64_t offset)
+{
+    LLVMValueRef launch = load_launch(job, builder, item);
+
+    return kiln__host_constant(job, builder, launch, offset, 0);
+}
+
+static LLVMValueRef local_memory(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                 LLVMValueRef item)
+{
+    LLVMValueRef offset =
+        of_launch(job, builder, item,
+                  offsetof(struct kiln__host_launch_state, local_offset));
+    LLVMValueRef start = LLVMBuildInBoundsGEP2(
+        builder, LLVMInt8TypeInContext(job->context),
+        kiln__host_groups.memory(job, builder, item), &offset, 1, "");
+
+    return LLVMBuildAddrSpaceCast(
+        builder, start,
+        LLVMPointerTypeInContext(job->context, KILN__SHARED_SPACE), "");
+}
+
+static LLVMValueRef local_size(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef item)
+{
+    return of_launch(job, builder, item,
+                     offsetof(struct kiln__host_launch_state, local_bytes));
+}
+
 /* ---- queries ---- */
 
 /* Returns the number of the item in its group, dimension 0 fastest. */
@@ -504,6 +536,8 @@ const kiln__codegen_backend kiln__host_codegen = {
     .item = &(const kiln__codegen_item){.query = query,
                                         .raise = raise_exception,
                                         .frame = add_frame,
+                                        .local_memory = local_memory,
+                                        .local_size = local_size,
                                         .print = print_parts,
                                         .heap = heap,
                                         .exhausted = exhausted},

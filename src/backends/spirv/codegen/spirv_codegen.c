@@ -353,6 +353,7 @@ static const kiln__device_hardware hardware = {
         },
     .kernel_convention = KILN__SPIR_KERNEL,
     .aggregate = "byval",
+    .local_is_parameter = 1,
     .group_max = 1024,
     .local_id = local_id,
     .group_id = group_id,

@@ -66,6 +66,7 @@ static void take_facts(kiln__level_zero_device *device,
     device->facts = *facts;
     device->base.level = facts->base.level;
     device->base.argument_bytes = facts->base.argument_bytes;
+    device->base.local_bytes = facts->base.local_bytes;
     device->base.name = device->facts.name;
 }
 

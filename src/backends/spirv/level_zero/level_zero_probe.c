@@ -41,6 +41,7 @@ static void read_modules(kiln__level_zero_facts *out,
 static void read_groups(kiln__level_zero_facts *out,
                         const ze_device_compute_properties_t *compute)
 {
+    out->base.local_bytes = compute->maxSharedLocalMemory;
     out->group_items = compute->maxTotalGroupSize;
     out->local_sizes[0] = compute->maxGroupSizeX;
     out->local_sizes[1] = compute->maxGroupSizeY;

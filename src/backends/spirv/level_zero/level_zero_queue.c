@@ -188,9 +188,12 @@ static ze_result_t set_arguments(const zero_queue *queue,
          i < function->parameter_count && code == ZE_RESULT_SUCCESS; i++) {
         const kiln__spirv_parameter *at = &function->parameters[i];
 
+        const void *value = (const unsigned char *)arguments + at->offset;
+
         code = queue->device->api->zeKernelSetArgumentValue(
-            kernel, (uint32_t)i, at->size,
-            (const unsigned char *)arguments + at->offset);
+            kernel, (uint32_t)i,
+            at->is_local ? kiln__spirv_local_size(value) : at->size,
+            at->is_local ? NULL : value);
     }
     return code;
 }
@@ -271,6 +274,7 @@ kiln_status kiln__level_zero_launch(void *self, void *queue,
     (void)exception;
     KILN_TRY(kiln__spirv_function_on(&function, request->function,
                                      &to->device->base, error));
+    KILN_TRY(kiln__spirv_check_local(function, request, error));
     KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
     status = launch_with(to, kernel->native, function, request, error);
     kiln__spirv_kernel_give(function, kernel);

@@ -47,6 +47,7 @@ static kiln_status complete(kiln__opencl_device *device, kiln_error **error)
 
     device->base.level = device->facts.base.level;
     device->base.argument_bytes = device->facts.base.argument_bytes;
+    device->base.local_bytes = device->facts.base.local_bytes;
     device->base.name = device->facts.name;
     device->copies = device->api->clCreateCommandQueue(
         device->native, device->facts.id, 0, &code);

@@ -115,10 +115,13 @@ kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
         const kiln__spirv_parameter *at = &function->parameters[i];
         const void *value = (const unsigned char *)block + at->offset;
 
-        code = at->is_pointer
-                   ? set_pointer(device, kernel->native, (cl_uint)i, value)
-                   : device->api->clSetKernelArg(kernel->native, (cl_uint)i,
-                                                 at->size, value);
+        if (at->is_pointer)
+            code = set_pointer(device, kernel->native, (cl_uint)i, value);
+        else
+            code = device->api->clSetKernelArg(
+                kernel->native, (cl_uint)i,
+                at->is_local ? kiln__spirv_local_size(value) : at->size,
+                at->is_local ? NULL : value);
         if (code != CL_SUCCESS)
             return bad_argument(function, code, i, error);
     }

@@ -154,6 +154,8 @@ static void ask_features(kiln__opencl_facts *out, const asking *a)
         set |= KILN__SPIRV_BIT(SUBGROUPS);
     out->base.argument_bytes =
         ask_number(a, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(size_t));
+    out->base.local_bytes =
+        ask_number(a, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
     if (out->base.argument_bytes >= KILN__SPIRV_LARGE_BYTES)
         set |= KILN__SPIRV_BIT(LARGE_ARGUMENTS);
     out->base.level.features = set | float_atomics(a, set);

@@ -237,6 +237,7 @@ kiln_status kiln__opencl_launch(void *self, void *queue,
     if (!kiln__launch_shape_is(&to->shape, function->number, request))
         KILN_TRY(kiln__launch_shape_find(&to->shape, function->number, request,
                                          &function->limits, NULL, error));
+    KILN_TRY(kiln__spirv_check_local(function, request, error));
     KILN_TRY(need_state(to, function, error));
     (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
                               function->number);
@@ -271,7 +272,7 @@ kiln_status kiln__opencl_native(void *self, void *queue, void *function,
     out->hidden[1] = of->number;
     return kiln__opencl_kernel_tell(
         kernel, to->device, to->state,
-        (void *)(uintptr_t)out->hidden[KILN__HIDDEN_MOST - 1], error);
+        (void *)(uintptr_t)out->hidden[KILN__HIDDEN_HEAP - 1], error);
 }
 
 /* ---- waiting ---- */
