@@ -173,7 +173,7 @@ static int is_of_a_group(const example *e)
 /* Twenty items in groups of sixteen: the grid cuts the second group. */
 static void examples_of_groups_are_right_in_cut_groups(void **state)
 {
-    const kiln_launch launch = {{20, 1, 1}, {16, 1, 1}};
+    const kiln_launch launch = {.grid = {20, 1, 1}, .block = {16, 1, 1}};
     kernels *k = *state;
     char *at = page;
     example e;

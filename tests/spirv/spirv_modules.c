@@ -54,8 +54,11 @@ static kiln_status parameters_of(kiln__spirv_parameter *out, size_t *count,
 
 static void parameters_follow_the_packed_block(void **state)
 {
-    static const kiln__spirv_parameter expected[] = {
-        {0, 8, 1}, {8, 8, 0}, {16, 4, 0}, {24, 8, 1}, {32, 8, 0}};
+    static const kiln__spirv_parameter expected[] = {{0, 8, 1, 0},
+                                                     {8, 8, 0, 0},
+                                                     {16, 4, 0, 0},
+                                                     {24, 8, 1, 0},
+                                                     {32, 8, 0, 0}};
     kiln__spirv_parameter found[KILN__SPIRV_LARGE_PARAMETERS];
     size_t count = 0;
 
