@@ -254,8 +254,11 @@ extern "C" int kiln__llvm_map_spaces(LLVMModuleRef module,
     for (llvm::Function *function : functions)
         made.push_back(make_function(to, values, *function));
     initialise(to, values, variables);
+    /* What is only declared has the new types already: its parameters would be
+       mapped twice. */
     for (llvm::Function *function : made)
-        llvm::RemapFunction(*function, values, flags, &to);
+        if (!function->isDeclaration())
+            llvm::RemapFunction(*function, values, flags, &to);
     values.clear();
     erase_all(functions);
     erase_all(variables);
