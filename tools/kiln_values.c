@@ -3,6 +3,7 @@
 #include "kiln_values.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -65,11 +66,28 @@ static const char *parse_bool(void *out, const char *text)
     return NULL;
 }
 
-/* The nearest value of the kind. An f32 is rounded once. */
+static double read_towards(int mode, const char *text, char **end)
+{
+    double value;
+
+    (void)fesetround(mode);
+    value = strtod(text, end);
+    (void)fesetround(FE_TONEAREST);
+    return value;
+}
+
+/* The nearest value of the kind, rounded once: if no f64 holds the number, that
+   one of its two neighbours stands for it which has an odd last bit. */
 static double read_float(const char *text, char **end, int32_t kind)
 {
-    return kind == KILN_TYPE_F32 ? (double)strtof(text, end)
-                                 : kiln__float_round(kind, strtod(text, end));
+    double below, above;
+
+    if (kind == KILN_TYPE_F64)
+        return strtod(text, end);
+    above = read_towards(FE_UPWARD, text, end);
+    below = read_towards(FE_DOWNWARD, text, end);
+    return kiln__float_round(kind,
+                             (kiln__f64_bits(below) & 1) != 0 ? below : above);
 }
 
 static const char *parse_float(void *out, int32_t kind, const char *text)
@@ -81,7 +99,7 @@ static const char *parse_float(void *out, int32_t kind, const char *text)
     value = read_float(text, &end, kind);
     if (end == text || *end != '\0')
         return "not a number";
-    if (errno == ERANGE && isinf(value))
+    if (isinf(value) && (errno == ERANGE || isfinite(strtod(text, NULL))))
         return "out of range";
     store_float(out, kind, value);
     return NULL;

@@ -88,14 +88,14 @@ struct kiln__host_launch_state {
 /*
  * Functions other than the entry have no pointer to the launch. They read
  * KILN__HOST_ALARM, a uint32_t of the process that is not 0 while any launch is
- * to stop. If it is set they call KILN__HOST_LOOK, `void (void)`. It returns
+ * to stop. If it is set they call KILN__HOST_POLL, `void (void)`. It returns
  * unless their own launch is to stop; in that case it does not return, and
  * execution continues in the entry's caller. To make this possible, the entry
  * of such an image only calls KILN__HOST_RUN, `int32_t (its own five arguments,
  * body)`, which calls the body with these arguments.
  */
 #define KILN__HOST_ALARM "kiln_host_alarm"
-#define KILN__HOST_LOOK "kiln_host_look"
+#define KILN__HOST_POLL "kiln_host_poll"
 #define KILN__HOST_RUN "kiln_host_run"
 /* The body's symbol is the entry's name and this suffix. */
 #define KILN__HOST_BODY ".body"

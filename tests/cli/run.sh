@@ -153,4 +153,25 @@ says err '--local wants bytes, not "1,1"'
 
 expect 2 run endless.kiln endless 'i64[1]' --grid 1 --set entry=9a
 says err 'begins with a letter or _'
+
+# A number is rounded once, to the type: these are just beside a middle.
+cat >bits.kiln <<'KILN'
+kernel half(a: u16[:], x: f16)
+    a[0] = bitcast(u16, x)
+end
+kernel single(a: u32[:], x: f32)
+    a[0] = bitcast(u32, x)
+end
+KILN
+for pair in 1.00048828125:15360 1.0004882812500000000000001:15361 \
+    -1.0004882812500000000000001:48129 1.0014648437499999999999999:15361 \
+    65519.99999999999999999999:31743 0.5:14336; do
+    expect 0 run bits.kiln half 'u16[1]' "${pair%:*}:f16" --grid 1 --print 0
+    line 1 "${pair#*:}"
+done
+expect 0 run bits.kiln single 'u32[1]' \
+    1.00000005960464477539062500000001:f32 --grid 1 --print 0
+line 1 1065353217
+expect 2 run bits.kiln single 'u32[1]' 1e60:f32 --grid 1
+expect 2 run bits.kiln half 'u16[1]' 1e6:f16 --grid 1
 exit 0

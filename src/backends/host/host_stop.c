@@ -15,7 +15,7 @@
  * Functions without a pointer to the launch read `alarm`, the number of flags
  * in the process that are set. If it is not 0, they find their launch through
  * their thread, and leave it with longjmp(). Between kiln_host_run() and
- * kiln_host_look() there are only frames of the image, which own nothing. If
+ * kiln_host_poll() there are only frames of the image, which own nothing. If
  * they returned normally instead, every call in the image would have to check
  * afterwards.
  */
@@ -94,13 +94,13 @@ void *kiln__host_stop_import(const char *name)
     int32_t (*const run_address)(struct kiln__host_launch_state *, const void *,
                                  uint64_t, uint64_t, void *, kiln__host_entry) =
         run;
-    void (*const look_address)(void) = leave_if_stopped;
+    void (*const poll_address)(void) = leave_if_stopped;
     void *address = NULL;
 
     if (strcmp(name, KILN__HOST_ALARM) == 0)
         address = &alarm;
-    else if (strcmp(name, KILN__HOST_LOOK) == 0)
-        memcpy(&address, &look_address, sizeof address);
+    else if (strcmp(name, KILN__HOST_POLL) == 0)
+        memcpy(&address, &poll_address, sizeof address);
     else if (strcmp(name, KILN__HOST_RUN) == 0)
         memcpy(&address, &run_address, sizeof address);
     return address;

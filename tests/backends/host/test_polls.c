@@ -367,16 +367,16 @@ static void functions_that_are_called_by_address_stop(void **state)
 static void names_of_the_host_are_no_names_of_modules(void **state)
 {
     static const char text[] =
-        "define internal i64 @kiln_host_look(i64 %v) noinline {\n"
+        "define internal i64 @kiln_host_poll(i64 %v) noinline {\n"
         "  %c = icmp slt i64 %v, 2\n"
         "  br i1 %c, label %end, label %more\n"
         "more:\n"
         "  %w = sub i64 %v, 1\n"
-        "  %r = call i64 @kiln_host_look(i64 %w)\n"
+        "  %r = call i64 @kiln_host_poll(i64 %w)\n"
         "  %s = mul i64 %r, %v\n"
         "  ret i64 %s\n"
         "end:\n  ret i64 1\n}\n" HEAD
-        "  %r = call i64 @kiln_host_look(i64 10)\n"
+        "  %r = call i64 @kiln_host_poll(i64 10)\n"
         "  store i64 %r, ptr %y\n"
         "  ret i32 0\n}\n";
     int64_t got[1] = {0};

@@ -78,16 +78,16 @@ extern const char *const kiln__host_link_options[];
 /* What the functions of a module check. The first parameter of the entries,
    given by name (NULL: none), is the launch. At `offset` in it is the address
    of their flag, and they return 1 when it is set. Other functions check the
-   variable `alarm`, and call `look` when it is set. */
+   variable `alarm`, and call `poll` when it is set. */
 typedef struct kiln__poll_plan {
     const char *entries[2];
     uint64_t offset;
     const char *alarm;
-    const char *look;
+    const char *poll;
     int is_slow; /* speed does not matter: every iteration checks */
 } kiln__poll_plan;
 
-/* Returns 1 when any function calls `look`. */
+/* Returns 1 when any function calls `poll`. */
 int kiln__llvm_add_polls(LLVMModuleRef module, const kiln__poll_plan *plan);
 
 #ifdef __cplusplus

@@ -64,7 +64,7 @@ int kiln__host_may_import(const char *name)
 /* Besides those functions, true for what kiln__host_add_polls() refers to. */
 int kiln__host_may_refer(const char *name)
 {
-    static const char *const own[] = {KILN__HOST_ALARM, KILN__HOST_LOOK,
+    static const char *const own[] = {KILN__HOST_ALARM, KILN__HOST_POLL,
                                       KILN__HOST_RUN};
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)

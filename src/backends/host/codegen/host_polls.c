@@ -58,7 +58,7 @@ static kiln_status wrap_kernel(kiln__codegen_job *job)
    internal. */
 static void free_names(LLVMModuleRef module)
 {
-    static const char *const names[] = {KILN__HOST_ALARM, KILN__HOST_LOOK,
+    static const char *const names[] = {KILN__HOST_ALARM, KILN__HOST_POLL,
                                         KILN__HOST_RUN};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -85,7 +85,7 @@ kiln_status kiln__host_add_polls(kiln__codegen_job *job)
                     kiln__arena_format(&job->arena, "%s.checked", entry)},
         .offset = offsetof(struct kiln__host_launch_state, stop),
         .alarm = KILN__HOST_ALARM,
-        .look = KILN__HOST_LOOK,
+        .poll = KILN__HOST_POLL,
         .is_slow = job->settings->opt_level < 2,
     };
     int polls;

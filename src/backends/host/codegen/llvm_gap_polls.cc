@@ -414,7 +414,7 @@ llvm::BasicBlock *poller::find_stopped(llvm::BasicBlock *next)
         return stopped = block;
     }
     b.CreateCall(f.getParent()->getOrInsertFunction(
-        names.look, llvm::FunctionType::get(b.getVoidTy(), false)));
+        names.poll, llvm::FunctionType::get(b.getVoidTy(), false)));
     b.CreateBr(next);
     return block;
 }
