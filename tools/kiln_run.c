@@ -1,6 +1,7 @@
 /* kiln_run.c - kiln run: compiles a kernel, launches it, prints its
    arguments. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -80,6 +81,29 @@ static int read_arguments(run *r)
         if (r->arguments[r->options.saves[i].index].bytes == NULL)
             return tool_complain(TOOL_USAGE, "--save %zu: not an array",
                                  r->options.saves[i].index);
+    return TOOL_OK;
+}
+
+/* Pointers to group memory lie one behind the other, each aligned as its type,
+   and no type is aligned to more. */
+#define LOCAL_ALIGNMENT ((uint64_t)128)
+
+/* Gives each group as much memory as such arguments take, beside --local. */
+static int add_local_memory(run *r)
+{
+    uint64_t bytes = r->options.launch.dynamic_local_bytes;
+
+    for (size_t i = 0; i < r->count; i++) {
+        const uint64_t size = r->arguments[i].local_size;
+
+        if (size > UINT32_MAX)
+            return tool_complain(TOOL_USAGE, "local:%" PRIu64 ": too large",
+                                 size);
+        bytes += (size + LOCAL_ALIGNMENT - 1) & ~(LOCAL_ALIGNMENT - 1);
+    }
+    if (bytes > UINT32_MAX)
+        return tool_complain(TOOL_USAGE, "too much group memory");
+    r->options.launch.dynamic_local_bytes = (uint32_t)bytes;
     return TOOL_OK;
 }
 
@@ -197,6 +221,8 @@ static int run_all(run *r)
 
     if (status == TOOL_OK)
         status = read_arguments(r);
+    if (status == TOOL_OK)
+        status = add_local_memory(r);
     if (status == TOOL_OK)
         status = compile(r);
     if (status == TOOL_OK)

@@ -90,23 +90,10 @@ static void tell(const cl_case *c, const case_run *ours, const case_run *theirs,
     (void)fflush(stdout);
 }
 
-/* A launch of Kiln's does not take an amount of group memory yet. */
-static int takes_group_memory(const cl_case *c)
-{
-    for (size_t i = 0; i < c->count; i++)
-        if (c->arguments[i].kind == CASE_LOCAL)
-            return 1;
-    return 0;
-}
-
 static void run_case(const cl_case *c, totals *t, int with_times)
 {
     case_run ours = {{NULL}, 0, 0}, theirs = {{NULL}, 0, 0};
 
-    if (takes_group_memory(c)) {
-        (void)printf("%-24s left out: an argument is group memory\n", c->name);
-        return;
-    }
     if (kiln_run(&ours, c, with_times) && peer_run(&theirs, c, with_times)) {
         tell(c, &ours, &theirs, t, with_times);
     } else {

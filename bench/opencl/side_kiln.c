@@ -86,6 +86,9 @@ static kiln_status compile(running *r, kiln_error **error)
                : status;
 }
 
+/* No type is aligned to more. */
+#define LOCAL_ALIGNMENT 128u
+
 static kiln_status set_argument(running *r, size_t i, kiln_error **error)
 {
     const case_argument *a = &r->c->arguments[i];
@@ -94,6 +97,8 @@ static kiln_status set_argument(running *r, size_t i, kiln_error **error)
     r->values[i] = a->scalar;
     if (a->kind == CASE_LOCAL) {
         r->locals[i] = a->size;
+        r->launch.dynamic_local_bytes +=
+            ((uint32_t)a->size + LOCAL_ALIGNMENT - 1) & ~(LOCAL_ALIGNMENT - 1);
         r->values[i] = &r->locals[i];
     }
     if (a->kind != CASE_BUFFER)

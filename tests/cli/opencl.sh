@@ -67,6 +67,23 @@ mkdir first && echo '#define FACTOR 3' >first/factor.h
 run -I first -I include
 line 1 "0 9 18 27 36 45 54 63"
 
+# Arguments in group memory.
+cat >local.cl <<'CL'
+kernel void scale(global float *x, float a, local float *part,
+                  local double *rest)
+{
+    size_t i = get_global_id(0), l = get_local_id(0);
+
+    part[l] = x[i];
+    rest[l] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    l = get_local_size(0) - 1 - l;
+    x[i] = a * part[l] + rest[l];
+}
+CL
+expect 0 run local.cl scale 'f32[8]=iota' 2:f32 local:16 local:32 --grid 8 \
+    --block 4 --print 0
+line 1 "9 6 3 0 21 18 15 12"
 # A name may begin with a digit, which no assembler's symbol may.
 cp programs.cl 2programs.cl
 expect 0 compile 2programs.cl scale 'f32[:]' f32 --target cuda:sm_80 \
