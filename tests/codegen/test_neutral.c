@@ -390,6 +390,75 @@ static void a_pointer_to_a_function_that_raises_is_refused(void **state)
         "function 'f' of the module: its address is taken, and it may raise");
 }
 
+/* ---- findings ---- */
+
+/* Two mistakes in a function that the entry reaches by another, and one in the
+   entry; what nothing reaches has one more. */
+static const char mistaken[] =
+    "declare i64 @kiln_global_id(i32)\n"
+    "@tls = internal thread_local global i32 5\n"
+    "define internal void @deep(ptr %p) noinline !dbg !4 {\n"
+    "  call void asm sideeffect \"\", \"\"(), !dbg !7\n"
+    "  call void @other(), !dbg !8\n"
+    "  ret void, !dbg !8\n"
+    "}\n"
+    "define internal fastcc void @other() noinline {\n"
+    "  call void asm sideeffect \"\", \"\"()\n"
+    "  ret void\n"
+    "}\n"
+    "define internal void @between(ptr %p) noinline !dbg !5 {\n"
+    "  call void @deep(ptr %p), !dbg !9\n"
+    "  ret void, !dbg !9\n"
+    "}\n"
+    "define internal void @dead() {\n"
+    "  call void asm sideeffect \"\", \"\"()\n"
+    "  ret void\n"
+    "}\n"
+    "define void @k(ptr %y, i64 %n) {\n"
+    "  call void @between(ptr %y)\n"
+    "  %t = load i32, ptr @tls\n"
+    "  store volatile i32 %t, ptr @tls\n"
+    "  ret void\n"
+    "}\n"
+    "!llvm.dbg.cu = !{!0}\n"
+    "!llvm.module.flags = !{!2}\n"
+    "!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1)\n"
+    "!1 = !DIFile(filename: \"work.jl\", directory: \"/\")\n"
+    "!2 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+    "!3 = !DISubroutineType(types: !{null})\n"
+    "!4 = distinct !DISubprogram(name: \"deep\", scope: !1, file: !1,\n"
+    "  line: 3, type: !3, spFlags: DISPFlagDefinition, unit: !0)\n"
+    "!5 = distinct !DISubprogram(name: \"between\", scope: !1, file: !1,\n"
+    "  line: 20, type: !3, spFlags: DISPFlagDefinition, unit: !0)\n"
+    "!7 = !DILocation(line: 4, column: 9, scope: !4)\n"
+    "!8 = !DILocation(line: 5, column: 7, scope: !4)\n"
+    "!9 = !DILocation(line: 21, column: 3, scope: !5)\n";
+
+static void all_that_is_wrong_is_told_with_its_place(void **state)
+{
+    static const char *const told[] = {
+        "variable 'tls' of the module: it is thread-local; ",
+        "function 'deep' of the module: it contains assembly at work.jl:4:9, "
+        "called by 'between' at work.jl:21:3, by '",
+        "function 'deep' of the module calls 'other': it has another calling "
+        "convention at work.jl:5:7, called by 'between'",
+        "function 'other' of the module: it contains assembly, called by "
+        "'deep' at work.jl:5:7, by 'between' at work.jl:21:3, by '"};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        for (uint8_t level = 0; level < 2; level++) {
+            outcome o;
+
+            neutral_build(&o, &foreign_targets[i], mistaken,
+                          foreign_targets[i].form, level);
+            assert_int_equal(o.status, KILN_ECODEGEN);
+            for (size_t t = 0; t < sizeof told / sizeof *told; t++)
+                assert_contains(o.message, told[t]);
+            assert_null(strstr(o.message, "dead"));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +475,7 @@ int main(void)
         cmocka_unit_test(what_ends_a_program_raises),
         cmocka_unit_test(an_exception_has_the_modules_place),
         cmocka_unit_test(a_pointer_to_a_function_that_raises_is_refused),
+        cmocka_unit_test(all_that_is_wrong_is_told_with_its_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,14 +227,14 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     KILN_TRY(check_entry(job, entry));
     if (kiln__neutral_is(entry))
         KILN_TRY(kiln__neutral_end_programs(job));
-    if (job->settings->debug_level == KILN_DEBUG_NONE)
-        LLVMStripModuleDebugInfo(job->module);
     kiln__foreign_mark_convergent(job);
     KILN_TRY(kiln__foreign_trim(job, entry));
     if (kiln__neutral_is(entry))
         KILN_TRY(adapt(job, &entry));
     KILN_TRY(kiln__foreign_math(job));
     KILN_TRY(kiln__foreign_check(job, entry));
+    if (job->settings->debug_level == KILN_DEBUG_NONE)
+        LLVMStripModuleDebugInfo(job->module); /* findings have told it */
     KILN_TRY(kiln__foreign_sites(job));
     KILN_TRY(kiln__foreign_bind_collectives(job));
     KILN_TRY(kiln__groups_lower(job, &entry));

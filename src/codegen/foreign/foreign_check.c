@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/foreign_findings.h"
 #include "codegen/foreign/foreign_math.h"
 #include "codegen/module/codegen_stages.h"
 
@@ -349,7 +350,8 @@ static kiln_status check_instruction(kiln__codegen_job *job,
 
 /* ---- functions ---- */
 
-static kiln_status check_body(kiln__codegen_job *job, LLVMValueRef function)
+static kiln_status check_body(kiln__foreign_findings *found,
+                              LLVMValueRef function)
 {
     LLVMBasicBlockRef block;
     LLVMValueRef instruction;
@@ -358,7 +360,9 @@ static kiln_status check_body(kiln__codegen_job *job, LLVMValueRef function)
          block = LLVMGetNextBasicBlock(block))
         for (instruction = LLVMGetFirstInstruction(block); instruction != NULL;
              instruction = LLVMGetNextInstruction(instruction))
-            KILN_TRY(check_instruction(job, instruction, function));
+            KILN_TRY(kiln__foreign_finding(
+                found, check_instruction(found->job, instruction, function),
+                function, instruction));
     return KILN_OK;
 }
 
@@ -400,8 +404,10 @@ static const char *refused_head(const kiln__codegen_job *job,
     return why;
 }
 
-static kiln_status check_function(kiln__codegen_job *job, LLVMValueRef function)
+static kiln_status check_function(kiln__foreign_findings *found,
+                                  LLVMValueRef function)
 {
+    kiln__codegen_job *job = found->job;
     size_t size;
     const char *name = LLVMGetValueName2(function, &size);
     const char *why;
@@ -414,7 +420,7 @@ static kiln_status check_function(kiln__codegen_job *job, LLVMValueRef function)
     why = refused_head(job, function);
     if (why != NULL)
         return refuse_function(job, function, why);
-    return check_body(job, function);
+    return check_body(found, function);
 }
 
 /* ---- after the passes ---- */
@@ -476,14 +482,18 @@ static kiln_status rename_global(kiln__codegen_job *job, LLVMValueRef global)
 
 kiln_status kiln__foreign_check(kiln__codegen_job *job, LLVMValueRef root)
 {
+    kiln__foreign_findings found = {.job = job, .entry = root};
     LLVMValueRef at;
 
     for (at = LLVMGetFirstGlobal(job->module); at != NULL;
          at = LLVMGetNextGlobal(at))
-        KILN_TRY(kiln__foreign_check_variable(job, at));
+        KILN_TRY(kiln__foreign_finding(
+            &found, kiln__foreign_check_variable(job, at), NULL, NULL));
     for (at = LLVMGetFirstFunction(job->module); at != NULL;
          at = LLVMGetNextFunction(at))
-        KILN_TRY(check_function(job, at));
+        KILN_TRY(kiln__foreign_finding(&found, check_function(&found, at), at,
+                                       NULL));
+    KILN_TRY(kiln__foreign_tell(&found));
     for (at = LLVMGetFirstGlobal(job->module); at != NULL;
          at = LLVMGetNextGlobal(at))
         KILN_TRY(rename_global(job, at));
