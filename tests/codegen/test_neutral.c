@@ -459,6 +459,65 @@ static void all_that_is_wrong_is_told_with_its_place(void **state)
         }
 }
 
+/* As Numba's inspect_llvm() gives it, with an entry around: a wrapper for the
+   interpreter, an environment and the runtime's functions are not reached. */
+static void raw_code_of_an_interpreters_compiler_goes_through(void **state)
+{
+    static const char module[] =
+        "source_filename = \"<string>\"\n"
+        "target triple = \"x86_64-unknown-linux-gnu\"\n"
+        "@_ZN08NumbaEnvB2v1E = common local_unnamed_addr global ptr null\n"
+        "@.const.add = internal constant [4 x i8] c\"add\\00\"\n"
+        "@PyExc_RuntimeError = external global i8\n"
+        "define i32 @_ZN8__main__3addB2v1Exx(ptr noalias writeonly %retptr,\n"
+        "    ptr noalias readnone %excinfo, i64 %a, i64 %b)\n"
+        "    local_unnamed_addr #0 {\n"
+        "  %s = add nsw i64 %b, %a\n"
+        "  store i64 %s, ptr %retptr, align 8\n"
+        "  ret i32 0\n"
+        "}\n"
+        "define ptr @_ZN7cpython8__main__3addB2v1Exx(ptr %self, ptr %args,\n"
+        "    ptr nocapture readnone %kws) local_unnamed_addr {\n"
+        "  %buf = alloca ptr, align 8\n"
+        "  %n = call i32 (ptr, ptr, i64, i64, ...) @PyArg_UnpackTuple(\n"
+        "    ptr %args, ptr @.const.add, i64 2, i64 2, ptr %buf)\n"
+        "  %env = load ptr, ptr @_ZN08NumbaEnvB2v1E, align 8\n"
+        "  call void @PyErr_SetString(ptr @PyExc_RuntimeError, ptr %env)\n"
+        "  ret ptr null\n"
+        "}\n"
+        "define linkonce_odr void @NRT_decref(ptr %p) noinline nounwind {\n"
+        "  %old = atomicrmw sub ptr %p, i64 1 monotonic\n"
+        "  call void @NRT_MemInfo_call_dtor(ptr %p)\n"
+        "  ret void\n"
+        "}\n"
+        "declare i32 @PyArg_UnpackTuple(ptr, ptr, i64, i64, ...)\n"
+        "declare void @PyErr_SetString(ptr, ptr)\n"
+        "declare void @NRT_MemInfo_call_dtor(ptr)\n"
+        "declare i64 @kiln_global_id(i32)\n"
+        "define void @k(ptr %y, i64 %n) {\n"
+        "  %r = alloca i64, align 8\n"
+        "  %i = call i64 @kiln_global_id(i32 0)\n"
+        "  %status = call i32 @_ZN8__main__3addB2v1Exx(ptr %r, ptr null,\n"
+        "    i64 %i, i64 40)\n"
+        "  %v = load i64, ptr %r\n"
+        "  %w = trunc i64 %v to i32\n"
+        "  %p = getelementptr i32, ptr %y, i64 %i\n"
+        "  store i32 %w, ptr %p\n"
+        "  ret void\n"
+        "}\n"
+        "attributes #0 = { mustprogress nofree nounwind willreturn\n"
+        "  \"target-cpu\"=\"znver3\" }\n"
+        "!numba.args_may_always_need_nrt = !{!0}\n"
+        "!0 = !{}\n";
+    int32_t y[4] = {0};
+    launch l;
+
+    (void)state;
+    neutral_accepted(module);
+    assert_int_equal(neutral_run(y, module, 4, 4, &l), 0);
+    assert_int_equal(y[3], 43);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +535,7 @@ int main(void)
         cmocka_unit_test(an_exception_has_the_modules_place),
         cmocka_unit_test(a_pointer_to_a_function_that_raises_is_refused),
         cmocka_unit_test(all_that_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(raw_code_of_an_interpreters_compiler_goes_through),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
