@@ -658,6 +658,24 @@ static void loops_over_items_are_vectorised(void **state)
     free(o.bytes);
 }
 
+/* What a group computes for its items is a loop over all of them. */
+static void reductions_are_vectorised(void **state)
+{
+    static const char module[] =
+        MODULE("declare i32 @kiln_reduce.add.i32(ptr, i32, i32)\n",
+               "  %v = load i32, ptr %p\n"
+               "  %r = call i32 @kiln_reduce.add.i32(ptr %item, i32 2, i32 "
+               "%v)\n"
+               "  store i32 %r, ptr %p\n  ret i32 0\n");
+    outcome o;
+
+    (void)state;
+    group_prepare(&o, module, group_builds[2], KILN_EMIT_LLVM_OPT);
+    assert_built(&o);
+    assert_contains(o.bytes, "llvm.vector.reduce.add");
+    free(o.bytes);
+}
+
 static void lines_are_kept(void **state)
 {
     static const char module[] = GROUPS_HEAD
@@ -711,6 +729,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_cut_is_refused_by_name),
         cmocka_unit_test(variables_of_a_group_have_no_content),
         cmocka_unit_test(loops_over_items_are_vectorised),
+        cmocka_unit_test(reductions_are_vectorised),
         cmocka_unit_test(lines_are_kept),
     };
 
