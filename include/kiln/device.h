@@ -196,8 +196,8 @@ KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
  * The host chooses as follows. A group extends along x, then along y and z, as
  * far as the grid does, up to 4096 items. In a grid of fewer than 16384 items a
  * group has at most a quarter of the items, but may always have 1024. If the
- * kernel has static_local_bytes or private_bytes, or the launch has
- * dynamic_local_bytes, a group has at most 256 items.
+ * kernel has static_local_bytes, private_bytes or dynamic_local, a group has at
+ * most 256 items.
  *
  * dynamic_local_bytes is the size of the dynamic group memory, which a kernel
  * has if dynamic_local of its kiln_kernel_info is set; for another kernel it

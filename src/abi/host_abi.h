@@ -81,8 +81,10 @@ struct kiln__host_launch_state {
     /* Not 0: the launch is to stop. Code reads it before each group, and in
        loops that may take long; an entry that sees it returns 1. */
     const kiln__host_word *stop;
-    uint64_t local_offset; /* of the dynamic memory in that of a group */
-    uint64_t local_bytes;  /* its size */
+    /* Of the dynamic memory in that of a group, and its size; undefined for
+       kernels without it. */
+    uint64_t local_offset;
+    uint64_t local_bytes;
 };
 
 /*

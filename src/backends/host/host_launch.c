@@ -307,7 +307,11 @@ static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
 {
     const kiln_kernel_info *info = request->kernel->info;
     const uint64_t *block = run->launch.block;
-    const uint64_t dynamic = round_up(request->dynamic_local_bytes);
+    /* One byte at least, so that there is an address. */
+    const uint64_t dynamic =
+        info->dynamic_local
+            ? round_up((uint64_t)request->dynamic_local_bytes + 1)
+            : 0;
     const uint64_t local =
         info->static_local_bytes + (dynamic > 0 ? dynamic + 63 : 0);
     const uint64_t room =
@@ -335,6 +339,7 @@ static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
     if (info->private_bytes > 0)
         run->memory_size += (size_t)items * info->private_bytes;
     if (dynamic > 0) {
+        run->launch.local_bytes = request->dynamic_local_bytes;
         run->launch.local_offset = round_up(run->memory_size);
         run->memory_size = (size_t)(run->launch.local_offset + dynamic);
     }
@@ -404,8 +409,6 @@ static void begin_launch(host_launch *run, kiln_context *context,
         request->heap != NULL ? clear_heap(request->heap) : &no_heap;
     run->launch.frame = take_frame;
     run->launch.stop = &record->stop.reason;
-    run->launch.local_offset = 0;
-    run->launch.local_bytes = request->dynamic_local_bytes;
     run->context = context;
     run->entry = entry_of(request->function);
     run->arguments = request->arguments;
@@ -498,7 +501,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
 {
     const kiln_kernel_info *info = request->kernel->info;
     const int needs_memory = (info->static_local_bytes | info->private_bytes |
-                              request->dynamic_local_bytes) != 0;
+                              (uint32_t)info->dynamic_local) != 0;
     const uint64_t items = product(request->grid);
     const uint64_t room =
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
