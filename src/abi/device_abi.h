@@ -103,8 +103,8 @@ struct kiln__print_record {
  *     start; each report a number that tells what it is, then
  *     EXCEPTION   kind, ordinal, method NUL, message NUL; of a call on the
  *                 way to one the kind is 0
- *     PRINT       parts, then for each its kind: TEXT followed by the text and
- *                 a NUL, another KILN__PRINT_... of host_abi.h by nothing
+ *     PRINT       parts, then for each its kind: TEXT and FORMAT followed by
+ * the text and a NUL, another KILN__PRINT_... of host_abi.h by nothing
  */
 #define KILN__REPORT_EXCEPTION 1u
 #define KILN__REPORT_PRINT 2u

@@ -118,6 +118,11 @@ struct kiln__host_item {
 #define KILN__PRINT_F64 3 /* bits: of the f64 */
 #define KILN__PRINT_F32 4 /* bits: of the f64 that equals the f32 */
 #define KILN__PRINT_BOOL 5
+/* How the next value or text is written: as a conversion of C's printf() says,
+   without the % and lengths. bits: address of that, as for TEXT */
+#define KILN__PRINT_FORMAT 6
+#define KILN__PRINT_WIDTH 7     /* of the same, instead of its own; bits: i64 */
+#define KILN__PRINT_PRECISION 8 /* the same */
 /* Another float of kind KILN_TYPE_...: this and the kind. bits: as for f32 */
 #define KILN__PRINT_FLOAT 32
 
@@ -125,6 +130,12 @@ struct kiln__host_print_part {
     uint64_t kind;
     uint64_t bits;
 };
+
+/* True for a part that has a text instead of a value. */
+static inline int kiln__print_is_text(uint64_t kind)
+{
+    return kind == KILN__PRINT_TEXT || kind == KILN__PRINT_FORMAT;
+}
 
 /* The most memory that one group may have, including that of its items. */
 #define KILN__HOST_MEMORY_MAX ((uint64_t)64 << 20)

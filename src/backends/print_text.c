@@ -27,7 +27,8 @@ static int is_small_float(uint64_t kind)
            kiln__kind_is_float((int32_t)(kind - KILN__PRINT_FLOAT));
 }
 
-void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
+/* Appends a value as the language's print() does. */
+static void add_plain(kiln__text *out, uint64_t kind, const char *text,
                       uint64_t bits)
 {
     switch (kind) {
@@ -58,7 +59,39 @@ void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
     }
 }
 
-void kiln__print_send(const kiln_context *context, const kiln__text *text)
+void kiln__print_begin(kiln__printer *printer, const kiln_alloc *alloc)
+{
+    *printer = (kiln__printer){.format = NULL};
+    kiln__text_init(&printer->text, alloc);
+}
+
+void kiln__print_part(kiln__printer *printer, uint64_t kind, const char *text,
+                      uint64_t bits)
+{
+    switch (kind) {
+    case KILN__PRINT_FORMAT:
+        printer->format = text;
+        printer->has_width = printer->has_precision = 0;
+        break;
+    case KILN__PRINT_WIDTH:
+        printer->has_width = 1;
+        printer->width = (int64_t)bits;
+        break;
+    case KILN__PRINT_PRECISION:
+        printer->has_precision = 1;
+        printer->precision = (int64_t)bits;
+        break;
+    default:
+        if (printer->format != NULL)
+            kiln__print_converted(printer, kind, text, bits);
+        else
+            add_plain(&printer->text, kind, text, bits);
+        printer->format = NULL;
+        break;
+    }
+}
+
+static void send(const kiln_context *context, const kiln__text *text)
 {
     kiln__callback callback;
 
@@ -68,4 +101,10 @@ void kiln__print_send(const kiln_context *context, const kiln__text *text)
     kiln__callback_begin(&callback, context);
     context->host.print(context->host_env, text->bytes, text->size);
     kiln__callback_end(&callback);
+}
+
+void kiln__print_end(kiln__printer *printer, const kiln_context *context)
+{
+    send(context, &printer->text);
+    kiln__text_dispose(&printer->text);
 }

@@ -36,11 +36,28 @@ void kiln__frames_add(kiln__frame_record *record, kiln_exception *exception,
 
 /* ---- print_text.c ---- */
 
-/* Appends a part of a print; `text` is used when the kind is TEXT. */
-void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
+/* The text of a record, and how its next value is written. */
+typedef struct kiln__printer {
+    kiln__text text;
+    const char *format; /* lent until the next value; NULL: as print() does */
+    int has_width;
+    int has_precision;
+    int64_t width;
+    int64_t precision;
+} kiln__printer;
+
+void kiln__print_begin(kiln__printer *printer, const kiln_alloc *alloc);
+/* Appends a part of a print; `text` is used when the part has one. */
+void kiln__print_part(kiln__printer *printer, uint64_t kind, const char *text,
                       uint64_t bits);
-/* Gives the text of a record to the host in one call; an empty text is not
-   sent. */
-void kiln__print_send(const kiln_context *context, const kiln__text *text);
+/* Gives the text of a record to the host in one call, and frees it; an empty
+   text is not sent. */
+void kiln__print_end(kiln__printer *printer, const kiln_context *context);
+
+/* ---- print_format.c ---- */
+
+/* Appends a text or value as the printer's format says. */
+void kiln__print_converted(kiln__printer *printer, uint64_t kind,
+                           const char *text, uint64_t bits);
 
 #endif /* KILN_REPORT_TEXT_H */

@@ -84,6 +84,24 @@ CL
 expect 0 run local.cl scale 'f32[8]=iota' 2:f32 local:16 local:32 --grid 8 \
     --block 4 --print 0
 line 1 "9 6 3 0 21 18 15 12"
+# What a kernel prints, between barriers too.
+cat >print.cl <<'CL'
+kernel void show(global float *x)
+{
+    int i = get_global_id(0);
+    float4 f = (float4)(1, -2, x[i], 0.5f);
+    uchar4 b = (uchar4)(0xFA, 0, 7, i);
+
+    printf("%d: %5.2v4hlf|%#v4hhx|%-4s|%c\n", i, f, b, "ab", 'x');
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i == 1)
+        printf("100%% %v2hd %*u %ld\n", (short2)(-1, 2), 5, i, -1L);
+}
+CL
+expect 0 run print.cl show 'f32[2]=iota' --grid 2 --block 2
+line 1 "0:  1.00,-2.00, 0.00, 0.50|0xfa,0,0x7,0|ab  |x"
+line 2 "1:  1.00,-2.00, 1.00, 0.50|0xfa,0,0x7,0x1|ab  |x"
+line 3 "100% -1,2     1 -1"
 # A name may begin with a digit, which no assembler's symbol may.
 cp programs.cl 2programs.cl
 expect 0 compile 2programs.cl scale 'f32[:]' f32 --target cuda:sm_80 \

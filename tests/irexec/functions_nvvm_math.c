@@ -539,6 +539,11 @@ const named_function nvvm_math_functions[] = {
     {NULL, NULL, 0},
 };
 
+static uint64_t add_for_all(uint64_t *to, uint64_t value)
+{
+    return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+
 #define SUBTRACTIONS(suffix, direction, unused) \
     ASSEMBLY("sub." #suffix ".f32 $0, $1, $2;", sub_##suffix##_f), \
         ASSEMBLY("sub." #suffix ".ftz.f32 $0, $1, $2;", sub_##suffix##_ftz_f), \
@@ -546,6 +551,7 @@ const named_function nvvm_math_functions[] = {
 
 const named_function assembly_functions[] = {
     FOUR(SUBTRACTIONS, 0) /* these end with a comma, too */
+    ASSEMBLY("atom.relaxed.sys.add.u64 $0, [$1], $2;", add_for_all),
     ASSEMBLY("rcp.approx.ftz.f32 $0,$1;", rcp_approx_ftz_f),
     ASSEMBLY("rsqrt.approx.ftz.f64 $0, $1;", rsqrt_approx_ftz_d),
     ASSEMBLY("tanh.approx.f32 $0, $1;", tanh_approx_f),

@@ -53,11 +53,17 @@ static const char text[] =
     "    atomic_add(n, 2);\n"
     "    atomic_cmpxchg(n + 1, 1, 3);\n"
     "    atomic_max(n + 2, atomic_xchg(n + 3, 4));\n"
+    "}\n"
+    "kernel void prints(global float *x)\n"
+    "{\n"
+    "    printf(\"%d %s %v4hlf\\n\", (int)get_global_id(0), \"text\",\n"
+    "           vload4(0, x));\n"
     "}\n";
 
-static const char *const kernels[] = {"private_pointers",
-                                      "pointers_of_all_kinds", "fences",
-                                      "conversions", "atomics"};
+static const char *const kernels[] = {
+    "private_pointers", "pointers_of_all_kinds",
+    "fences",           "conversions",
+    "atomics",          "prints"};
 
 static void compile_all(const char *target, int32_t form)
 {

@@ -80,7 +80,7 @@ kiln_status kiln__report_exception(kiln__exception_report *out,
 kiln_status kiln__report_print(kiln__print_report *out, const void *table,
                                size_t size, uint32_t number);
 /* Returns the kind of the next part of a print and moves `*at` after it.
-   `*text` is set when the part is a text. */
+   `*text` is set when the part has a text. */
 uint32_t kiln__report_part(const unsigned char **at, const char **text);
 
 /* ---- device_state.c: what kernels have left in a queue's state ---- */

@@ -100,7 +100,7 @@ kiln_status kiln__report_print(kiln__print_report *out, const void *table,
     out->value_count = 0;
     out->parts = from.at;
     for (uint32_t i = 0; i < out->part_count && !from.failed; i++) {
-        if (take_number(&from) == KILN__PRINT_TEXT)
+        if (kiln__print_is_text(take_number(&from)))
             (void)take_text(&from);
         else
             out->value_count++;
@@ -113,7 +113,7 @@ uint32_t kiln__report_part(const unsigned char **at, const char **text)
     const uint32_t kind = kiln__le32_read(*at);
 
     *at += NUMBER_SIZE;
-    if (kind == KILN__PRINT_TEXT) {
+    if (kiln__print_is_text(kind)) {
         *text = (const char *)*at;
         *at += strlen(*text) + 1;
     }

@@ -159,24 +159,23 @@ static void send_print(const kiln_context *context,
                        const unsigned char *values)
 {
     const unsigned char *part = report->parts;
-    kiln__text text;
+    kiln__printer printer;
 
-    kiln__text_init(&text, &context->alloc);
+    kiln__print_begin(&printer, &context->alloc);
     for (uint32_t i = 0; i < report->part_count; i++) {
         const char *words = "";
         const uint32_t kind = kiln__report_part(&part, &words);
         uint64_t bits = 0;
 
-        if (kind != KILN__PRINT_TEXT) {
+        if (!kiln__print_is_text(kind)) {
             memcpy(&bits, values, sizeof bits);
             values += sizeof bits;
         }
         if (kind == KILN__PRINT_F32 || kind >= KILN__PRINT_FLOAT)
             bits = bits_of_f64(bits);
-        kiln__print_part(&text, kind, words, bits);
+        kiln__print_part(&printer, kind, words, bits);
     }
-    kiln__print_send(context, &text);
-    kiln__text_dispose(&text);
+    kiln__print_end(&printer, context);
 }
 
 /* Hands one record over and returns its size. Returns 0 when no record can be

@@ -139,16 +139,15 @@ static void take_print(struct kiln__host_launch_state *launch,
                        uint64_t count)
 {
     const host_launch *run = (const host_launch *)(const void *)launch;
-    kiln__text text;
+    kiln__printer printer;
 
     if (run->context->host.print == NULL)
         return;
-    kiln__text_init(&text, &run->context->alloc);
+    kiln__print_begin(&printer, &run->context->alloc);
     for (uint64_t i = 0; i < count; i++)
-        kiln__print_part(&text, parts[i].kind,
+        kiln__print_part(&printer, parts[i].kind,
                          (const char *)(uintptr_t)parts[i].bits, parts[i].bits);
-    kiln__print_send(run->context, &text);
-    kiln__text_dispose(&text);
+    kiln__print_end(&printer, run->context);
 }
 
 /* ---- running ---- */

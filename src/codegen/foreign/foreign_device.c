@@ -21,6 +21,7 @@
  *   v  void     b  i1      i  i32     l  i64     p  ptr
  *   s  ptr addrspace(3), to the memory of a group
  *   T  the type that the name ends in: kiln_shuffle.f32
+ *   .  any number of arguments of any types
  */
 
 kiln_status kiln__foreign_refuse_call(kiln__codegen_job *job, const char *name,
@@ -105,8 +106,7 @@ static int is_cast(LLVMValueRef value)
             LLVMGetConstOpcode(value) == LLVMAddrSpaceCast);
 }
 
-/* Returns the characters of a constant, NUL-terminated string, or NULL. */
-static const char *constant_text(kiln__codegen_job *job, LLVMValueRef value)
+const char *kiln__foreign_text(kiln__codegen_job *job, LLVMValueRef value)
 {
     LLVMValueRef initial;
     const char *text;
@@ -154,8 +154,8 @@ static LLVMValueRef fail_raise(const kiln__device_call *c, const char *why)
 static LLVMValueRef bind_raise(const kiln__device_call *c)
 {
     LLVMValueRef kind = c->arguments[0], ordinal = c->arguments[2];
-    const char *method = constant_text(c->job, c->arguments[1]);
-    const char *message = constant_text(c->job, c->arguments[3]);
+    const char *method = kiln__foreign_text(c->job, c->arguments[1]);
+    const char *message = kiln__foreign_text(c->job, c->arguments[3]);
 
     if (is_noreturn(c->call))
         return fail_raise(c, "it returns, and is said to be noreturn");
@@ -204,6 +204,7 @@ static const kiln__device_family families[] = {
     {"kiln_scan", "T:iT", KILN__SCAN_WITH, kiln__foreign_scan},
     {"kiln_exscan", "T:iT", KILN__SCAN_WITHOUT, kiln__foreign_scan},
     {"kiln_raise", "v:ipipll", 0, bind_raise},
+    {"kiln_print", "i:p.", 0, kiln__foreign_print},
 };
 
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
@@ -228,6 +229,7 @@ int kiln__foreign_is_collective(const char *name)
            family->bind != bind_lane && family->bind != bind_raise &&
            family->bind != bind_local_memory &&
            family->bind != bind_local_size &&
+           family->bind != kiln__foreign_print &&
            family->bind != kiln__foreign_sub_group_count;
 }
 
@@ -290,17 +292,24 @@ static int is_of(const kiln__device_call *c, char letter, LLVMTypeRef type)
                          : type == type_of(c, letter);
 }
 
+/* Parameters after the item, without those that may be of any type. */
+static unsigned parameters_of(const kiln__device_family *family)
+{
+    return (unsigned)strcspn(family->form + 2, ".");
+}
+
 static int has_type(const kiln__device_call *c, LLVMValueRef function)
 {
     const char *letters = c->family->form + 2;
+    const unsigned count = parameters_of(c->family);
     const LLVMTypeRef type = LLVMGlobalGetValueType(function);
 
-    if (LLVMCountParams(function) != 1 + strlen(letters) ||
-        LLVMIsFunctionVarArg(type) ||
+    if (LLVMCountParams(function) != 1 + count ||
+        LLVMIsFunctionVarArg(type) != (letters[count] == '.') ||
         !is_of(c, c->family->form[0], LLVMGetReturnType(type)) ||
         LLVMTypeOf(LLVMGetParam(function, 0)) != kiln__job_item_pointer(c->job))
         return 0;
-    for (unsigned i = 0; letters[i] != '\0'; i++)
+    for (unsigned i = 0; i < count; i++)
         if (!is_of(c, letters[i], LLVMTypeOf(LLVMGetParam(function, 1 + i))))
             return 0;
     return 1;
@@ -325,7 +334,7 @@ static int is_call_of(LLVMValueRef user, LLVMValueRef function)
 
 static kiln_status replace_call(kiln__device_call *c, LLVMValueRef call)
 {
-    const size_t count = strlen(c->family->form) - 2;
+    const unsigned count = parameters_of(c->family);
     LLVMValueRef value;
 
     c->call = call;

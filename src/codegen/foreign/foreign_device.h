@@ -65,6 +65,12 @@ kiln_status kiln__foreign_refuse_call(kiln__codegen_job *job, const char *name,
 LLVMValueRef kiln__foreign_ask(const kiln__device_call *call, uint32_t query,
                                uint32_t dimension);
 
+/* Returns the characters of a constant, NUL-terminated string, or NULL. */
+const char *kiln__foreign_text(kiln__codegen_job *job, LLVMValueRef value);
+
+/* ---- foreign_print.c: formats of printf() ---- */
+LLVMValueRef kiln__foreign_print(const kiln__device_call *call);
+
 /* ---- foreign_forget.c ---- */
 /* Removes what is said of memory from all functions that reach a call of
    `function`. */

@@ -416,9 +416,11 @@ static void print(kiln__lowering *l, const kiln__ir_node *node)
         else
             parts.values[i] = printed(l, operand(l, node, i), parts.kinds[i]);
     }
-    l->job->backend->item->print(
-        l->job, l->builder, l->item,
-        &(kiln__codegen_print){count, parts.texts, parts.values, parts.kinds});
+    l->job->backend->item->print(l->job, l->builder, l->item,
+                                 &(kiln__codegen_print){.count = count,
+                                                        .texts = parts.texts,
+                                                        .values = parts.values,
+                                                        .kinds = parts.kinds});
 }
 
 /* What follows a jump in the same block is never reached and is left out. */

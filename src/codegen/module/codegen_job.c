@@ -144,7 +144,7 @@ void kiln__job_switch(kiln__codegen_job *job)
 
 /* ---- printing ---- */
 
-uint32_t kiln__print_kind(int32_t kind)
+static uint32_t print_kind(int32_t kind)
 {
     switch ((kiln__scalar_category)kiln__scalar_of(kind)->category) {
     case KILN__NO_SCALAR:
@@ -166,4 +166,10 @@ uint32_t kiln__print_kind(int32_t kind)
     default:
         return KILN__PRINT_FLOAT + (uint32_t)kind;
     }
+}
+
+uint32_t kiln__print_part_kind(const kiln__codegen_print *print, size_t part)
+{
+    return print->parts != NULL ? print->parts[part]
+                                : print_kind(print->kinds[part]);
 }

@@ -192,6 +192,7 @@ typedef struct kiln__codegen_print {
     const char *const *texts;
     const LLVMValueRef *values;
     const int32_t *kinds; /* KILN_TYPE_... of a value, KILN_TYPE_NONE of text */
+    const uint32_t *parts; /* KILN__PRINT_...; NULL: as the kinds say */
 } kiln__codegen_print;
 
 /**

@@ -30,9 +30,8 @@ void kiln__codegen_job_begins(unsigned backend);
 void kiln__codegen_job_ends(unsigned completed);
 
 /* ---- codegen_job.c ---- */
-/* Returns KILN__PRINT_..., how a value of that kind is printed. KILN_TYPE_NONE
-   stands for a text. */
-uint32_t kiln__print_kind(int32_t kind);
+/* Returns KILN__PRINT_..., how that part is printed. */
+uint32_t kiln__print_part_kind(const kiln__codegen_print *print, size_t part);
 /* Joins the lines of a message of LLVM: a failure's message has one line. */
 void kiln__join_lines(char *text);
 /* As kiln__job_fail(), and disposes LLVM's message (may be NULL). */

@@ -571,17 +571,16 @@ static void take_text(void *env, const char *text, size_t size)
 static void print_parts(fixture *f, const struct kiln__host_print_part *parts,
                         uint64_t count)
 {
-    kiln__text text;
+    kiln__printer printer;
 
     printed_size = 0;
     printed[0] = '\0';
     f->context.host.print = take_text;
-    kiln__text_init(&text, &f->context.alloc);
+    kiln__print_begin(&printer, &f->context.alloc);
     for (uint64_t i = 0; i < count; i++)
-        kiln__print_part(&text, parts[i].kind,
+        kiln__print_part(&printer, parts[i].kind,
                          (const char *)(uintptr_t)parts[i].bits, parts[i].bits);
-    kiln__print_send(&f->context, &text);
-    kiln__text_dispose(&text);
+    kiln__print_end(&printer, &f->context);
 }
 
 static struct kiln__host_print_part text_part(const char *text)
@@ -640,6 +639,27 @@ static void floats_print_their_shortest_digits(void **state)
     assert_float_prints(f, f64, __builtin_inf(), "inf");
     assert_float_prints(f, f64, -__builtin_inf(), "-inf");
     assert_float_prints(f, f64, __builtin_nan(""), "nan");
+}
+
+/* What says how a value is written may come from a damaged artifact. */
+static void no_format_does_harm(void **state)
+{
+    static const char *const damaged[] = {
+        "n", "s", "", "%", "*d", "f", "ld", "- +#0.", "99999999999999999999q"};
+
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        const struct kiln__host_print_part parts[] = {
+            {KILN__PRINT_FORMAT, (uint64_t)(uintptr_t)damaged[i]},
+            {KILN__PRINT_I64, 5},
+            {KILN__PRINT_I64, 6},
+            {KILN__PRINT_FORMAT, (uint64_t)(uintptr_t) "d"}};
+
+        print_parts(*state, parts, 4);
+        if (i + 1 < sizeof damaged / sizeof *damaged)
+            assert_string_equal(printed, "?6");
+        else
+            assert_int_equal(printed_size, 4096 + 1);
+    }
 }
 
 static int32_t print_groups(struct kiln__host_launch_state *launch,
@@ -717,6 +737,7 @@ int main(void)
         WITH_POOL(a_failure_without_an_exception_is_an_error),
         WITH_POOL(a_record_prints_as_c_would),
         WITH_POOL(floats_print_their_shortest_digits),
+        WITH_POOL(no_format_does_harm),
         WITH_POOL(records_of_several_threads_do_not_mix),
         WITH_POOL(without_a_listener_printing_does_nothing),
     };

@@ -430,8 +430,8 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        parts[i] = kiln__print_kind(print->kinds[i]);
-        if (parts[i] != KILN__PRINT_TEXT)
+        parts[i] = kiln__print_part_kind(print, i);
+        if (!kiln__print_is_text(parts[i]))
             bits[value_count++] =
                 print_bits(job, builder, print->values[i], parts[i]);
     }

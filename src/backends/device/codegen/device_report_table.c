@@ -118,7 +118,7 @@ uint32_t kiln__device_print_report(kiln__codegen_job *job, size_t count,
     add_u32(&text, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
         add_u32(&text, kinds[i]);
-        if (kinds[i] == KILN__PRINT_TEXT)
+        if (kiln__print_is_text(kinds[i]))
             add_string(&text, texts[i]);
     }
     return keep_report(job, &text);

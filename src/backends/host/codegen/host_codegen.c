@@ -471,10 +471,10 @@ static void print_parts(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMValueRef parts = parts_alloca(job, builder, print->count);
 
     for (size_t i = 0; i < print->count; i++) {
-        const uint64_t kind = kiln__print_kind(print->kinds[i]);
+        const uint64_t kind = kiln__print_part_kind(print, i);
         const uint64_t offset = i * sizeof(struct kiln__host_print_part);
         LLVMValueRef bits =
-            kind == KILN__PRINT_TEXT
+            kiln__print_is_text(kind)
                 ? add_constant(job, text_constant(job, print->texts[i]),
                                "kiln.text", 1)
                 : print_bits(job, builder, print->values[i], kind);
