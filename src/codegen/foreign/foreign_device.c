@@ -96,6 +96,26 @@ static LLVMValueRef bind_local_size(const kiln__device_call *c)
     return c->job->backend->item->local_size(c->job, c->builder, c->item);
 }
 
+/* ---- the clock ---- */
+
+static LLVMValueRef bind_clock(const kiln__device_call *c)
+{
+    const char *name = c->job->backend->foreign->clock;
+    const LLVMTypeRef type =
+        LLVMFunctionType(kiln__job_i64(c->job), NULL, 0, 0);
+    LLVMValueRef function;
+
+    if (name == NULL) {
+        (void)kiln__foreign_refuse_call(c->job, c->name,
+                                        "the target has no clock");
+        return NULL;
+    }
+    function = LLVMGetNamedFunction(c->job->module, name);
+    if (function == NULL)
+        function = LLVMAddFunction(c->job->module, name, type);
+    return LLVMBuildCall2(c->builder, type, function, NULL, 0, "");
+}
+
 /* ---- exceptions ---- */
 
 /* True for a pointer into one address space made of one into another. */
@@ -204,6 +224,7 @@ static const kiln__device_family families[] = {
     {"kiln_scan", "T:iT", KILN__SCAN_WITH, kiln__foreign_scan},
     {"kiln_exscan", "T:iT", KILN__SCAN_WITHOUT, kiln__foreign_scan},
     {"kiln_raise", "v:ipipll", 0, bind_raise},
+    {"kiln_clock", "l:", 0, bind_clock},
     {"kiln_print", "i:p.", 0, kiln__foreign_print},
 };
 
@@ -229,7 +250,7 @@ int kiln__foreign_is_collective(const char *name)
            family->bind != bind_lane && family->bind != bind_raise &&
            family->bind != bind_local_memory &&
            family->bind != bind_local_size &&
-           family->bind != kiln__foreign_print &&
+           family->bind != kiln__foreign_print && family->bind != bind_clock &&
            family->bind != kiln__foreign_sub_group_count;
 }
 

@@ -525,6 +525,7 @@ static const kiln__foreign_rules foreign = {
     .has_libraries = 1,
     .named_spaces = {0, 1, 4, 3, 0}, /* of libclc's library for NVIDIA */
     .limits = kiln__host_limits,
+    .clock = "llvm.readcyclecounter",
     .refuse_own = kiln__host_refuse_own,
 };
 

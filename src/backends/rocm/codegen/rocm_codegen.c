@@ -180,6 +180,8 @@ static const kiln__foreign_rules foreign = {
     .has_libraries = 1,
     .named_spaces = {ITEM_SPACE, 1, 4, 3, 0},
     .limits = kiln__rocm_limits,
+    /* gfx11 counts cycles with 20 bits only. */
+    .clock = "llvm.readsteadycounter",
 };
 
 /* ---- fast forms ---- */

@@ -382,6 +382,8 @@ static const kiln__foreign_limit limits[] = {
     {"lround", 0},
     {"modf", 0},
     {"powi", 0},
+    {"readcyclecounter", 0},
+    {"readsteadycounter", 0},
     {"sincos", 0},
     {"sincospi", 0},
     {NULL, 0},
