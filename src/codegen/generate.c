@@ -187,8 +187,8 @@ static LLVMMemoryBufferRef emit_by_machine(const kiln__codegen_job *job,
                                            LLVMModuleRef module, int as_text,
                                            int is_large)
 {
-    const int is_own =
-        job->request->module == NULL && !job->backend->is_scheduled;
+    const int is_own = (job->request->module == NULL || job->is_small) &&
+                       !job->backend->is_scheduled;
 
     return kiln__llvm_emit(job->machine, module, as_text,
                            (is_own ? KILN__WITHOUT_COSTLY : 0) |
@@ -358,6 +358,8 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->request->form == KILN_EMIT_LLVM)
         return take_text(job, "llvm", out);
 
+    if (job->request->module != NULL)
+        kiln__foreign_find_small(job);
     KILN_TRY(outcome(job, kiln__optimise(job)));
     if (job->request->module != NULL)
         KILN_TRY(kiln__foreign_check_code(job));

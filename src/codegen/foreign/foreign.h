@@ -14,6 +14,10 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job);
    everywhere. The inliner notices indirect recursion. */
 int kiln__foreign_calls_itself(LLVMValueRef function);
 
+/* ---- foreign_small.c ---- */
+/* Sets job->is_small, and what is inlined, of a linked module. */
+void kiln__foreign_find_small(kiln__codegen_job *job);
+
 /* ---- foreign_wrap.c ---- */
 /* Returns the size of the head in front of a module; 0: there is none. */
 size_t kiln__foreign_head(const void *module, size_t size);

@@ -25,9 +25,10 @@
  * it. That costs as much time as all other passes together.
  *
  * Three kinds of modules get LLVM's own passes for their level: modules that
- * Kiln did not lower, levels 0 and 1, and code for devices. Devices do not need
- * the list above, since their items are their vectors. Targets add passes of
- * their own to LLVM's; SPIR-V replaces them.
+ * Kiln did not lower, unless they are small (foreign_small.c), levels 0 and 1,
+ * and code for devices. Devices do not need the list above, since their items
+ * are their vectors. Targets add passes of their own to LLVM's; SPIR-V replaces
+ * them.
  */
 
 #define SIMPLIFY(more) \
@@ -64,6 +65,10 @@ static const char *pipeline_of(const kiln__codegen_job *job)
 
     if (job->backend->passes != NULL)
         return job->backend->passes[level > 0];
+    /* Counters of other compilers have any width, and conditions that are the
+       same for a row stand inside. */
+    if (level >= 2 && job->is_small)
+        return checked;
     if (level < 2 || job->request->module != NULL ||
         job->backend->device != NULL)
         return defaults[level];

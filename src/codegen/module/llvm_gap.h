@@ -132,6 +132,8 @@ void kiln__llvm_return_if(LLVMValueRef condition, LLVMValueRef value);
 /* Returns the instructions of the largest function, counted with all that is
    always inlined into it. */
 uint64_t kiln__llvm_largest(LLVMModuleRef module);
+/* True when the function has a loop, or jumps back in any other way. */
+int kiln__llvm_has_loops(LLVMValueRef function);
 /* Inlines every alwaysinline function, and drops functions that nothing calls
    any more. */
 void kiln__llvm_inline_always(LLVMModuleRef module);

@@ -8,6 +8,8 @@
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/CallGraph.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
@@ -72,6 +74,16 @@ extern "C" uint64_t kiln__llvm_largest(LLVMModuleRef module)
             largest = std::max(largest, size);
         }
     return largest;
+}
+
+extern "C" int kiln__llvm_has_loops(LLVMValueRef function)
+{
+    llvm::SmallVector<
+        std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>, 8>
+        edges;
+
+    llvm::FindFunctionBackedges(*llvm::unwrap<llvm::Function>(function), edges);
+    return !edges.empty();
 }
 
 /* ---- inlining ---- */

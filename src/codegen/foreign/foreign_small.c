@@ -1,0 +1,88 @@
+/* foreign_small.c - finds modules that Kiln's own passes are enough for. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "codegen/foreign/foreign.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * Many modules are one item function and what it calls, each once, without
+ * loops. Inlined, that is what lowering makes of a kernel of the language, and
+ * almost the same passes are enough for it (codegen_passes.c). They take half
+ * of the time of LLVM's own, whose inliner has nothing to decide here. Loops of
+ * the kernel, and those between barriers, are worth all passes of LLVM.
+ */
+#define INSTRUCTIONS_MAX 4000
+
+static int has_attribute(LLVMValueRef function, const char *name)
+{
+    return LLVMGetEnumAttributeAtIndex(
+               function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+               LLVMGetEnumAttributeKindForName(name, strlen(name))) != NULL;
+}
+
+static size_t count_instructions(LLVMValueRef function)
+{
+    LLVMBasicBlockRef block;
+    LLVMValueRef at;
+    size_t count = 0;
+
+    for (block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            count++;
+    return count;
+}
+
+/* True when the function's only use is one direct call. */
+static int is_called_once(LLVMValueRef function)
+{
+    const LLVMUseRef use = LLVMGetFirstUse(function);
+    const LLVMValueRef user = use != NULL ? LLVMGetUser(use) : NULL;
+
+    return user != NULL && LLVMGetNextUse(use) == NULL &&
+           LLVMIsACallInst(user) != NULL &&
+           LLVMGetCalledValue(user) == function;
+}
+
+static int can_inline(LLVMValueRef function)
+{
+    return !has_attribute(function, "noinline") &&
+           !has_attribute(function, "optnone") && is_called_once(function) &&
+           !kiln__llvm_has_loops(function);
+}
+
+static void inline_always(const kiln__codegen_job *job, LLVMValueRef function)
+{
+    static const char name[] = "alwaysinline";
+
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(
+            job->context,
+            LLVMGetEnumAttributeKindForName(name, sizeof name - 1), 0));
+}
+
+void kiln__foreign_find_small(kiln__codegen_job *job)
+{
+    LLVMValueRef f;
+    size_t count = 0;
+
+    if (job->backend->device != NULL || job->for_group)
+        return;
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        count += count_instructions(f);
+        if (count > INSTRUCTIONS_MAX ||
+            (LLVMGetLinkage(f) == LLVMInternalLinkage && !can_inline(f)))
+            return;
+    }
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) == LLVMInternalLinkage)
+            inline_always(job, f);
+    job->is_small = 1;
+}
