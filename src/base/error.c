@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/data/arena.h"
+#include "base/data/utf8.h"
 #include "kiln/sys/frontend.h"
 
 /*
@@ -57,17 +58,23 @@ static kiln_status finish_error(kiln_error **out, kiln_error *made,
     return status;
 }
 
-/* A message is one line, even if it quotes a library's message of several
-   lines. */
+/* A message is one line of UTF-8, even if it quotes a library's message of
+   several lines, or names that are any bytes. */
 static char *one_line(char *text)
 {
-    size_t size = text == NULL ? 0 : strlen(text);
+    size_t size = text == NULL ? 0 : strlen(text), width;
 
     while (size > 0 && strchr("\n\r ", text[size - 1]) != NULL)
         text[--size] = '\0';
-    for (size_t i = 0; i < size; i++)
-        if (text[i] == '\n' || text[i] == '\r')
+    for (size_t i = 0; i < size; i += width) {
+        width = kiln__utf8_size(text + i, size - i);
+        if (width == 0) {
+            text[i] = '?';
+            width = 1;
+        } else if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) {
             text[i] = ' ';
+        }
+    }
     return text;
 }
 

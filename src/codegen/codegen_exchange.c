@@ -49,6 +49,7 @@ static void give_up(const char *what, const char *reason)
     }
     kiln__codegen_backends_abandon();
     snprintf(message, sizeof message, "LLVM %s: %s", what, reason);
+    kiln__join_lines(message);
     kiln__codegen_park(message);
 }
 

@@ -6,6 +6,33 @@
 
 #define STORE(type, value) "  store " type " " value ", @A %y\n"
 
+/* ---- what means nothing to a kernel ---- */
+
+/* Where arguments are in registers is Kiln's matter, and nothing checks
+   calls. */
+static void promises_to_linkers_and_callers_are_dropped(void **state)
+{
+    static const struct {
+        const char *head, *body;
+    } list[] = {
+        {"define internal i32 @f(i32 inreg %v) noinline {\n"
+         "  %r = lshr i32 %v, 8\n  ret i32 %r\n}\n",
+         "  %v = load i32, @A %y\n"
+         "  %r = call i32 @f(i32 inreg %v)\n" STORE("i32", "%r")},
+        {"@a = global [2 x ptr] [ptr no_cfi @f1, ptr @f1]\n"
+         "declare void @f1()\n",
+         ""},
+        {"declare <2 x float> @llvm.canonicalize.v2f32(<2 x float>)\n",
+         "  %x = load <2 x float>, @A %y\n"
+         "  %c = call <2 x float> @llvm.canonicalize.v2f32(<2 x float> "
+         "%x)\n" STORE("<2 x float>", "%c")},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        foreign_refused_on(0, list[i].head, list[i].body, "");
+}
+
 /* ---- intrinsics ---- */
 
 typedef struct intrinsic {
@@ -679,6 +706,7 @@ static void a_raise_that_never_returns_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(promises_to_linkers_and_callers_are_dropped),
         cmocka_unit_test(what_looks_at_the_running_thread_is_refused),
         cmocka_unit_test(what_changes_how_numbers_are_rounded_is_refused),
         cmocka_unit_test(what_ends_the_process_is_refused),

@@ -361,6 +361,18 @@ static int divides_too_widely(LLVMValueRef call, const char *name)
            127;
 }
 
+/* LLVM 22 widens this vector for the host and multiplies it by a constant of
+   the width before. */
+static int aborts(const kiln__codegen_job *job, LLVMValueRef call,
+                  const char *name)
+{
+    const LLVMTypeRef type = LLVMTypeOf(call);
+
+    return job->backend->device == NULL && strcmp(name, "canonicalize") == 0 &&
+           LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
+           LLVMGetVectorSize(type) == 2;
+}
+
 const char *kiln__foreign_limited(const kiln__codegen_job *job,
                                   LLVMValueRef call, const char *name)
 {
@@ -368,6 +380,8 @@ const char *kiln__foreign_limited(const kiln__codegen_job *job,
 
     if (divides_too_widely(call, name))
         return "LLVM has no code for it with such a scale";
+    if (aborts(job, call, name))
+        return "LLVM has no code for it with two elements";
     for (; limit->name != NULL; limit++)
         if (strcmp(limit->name, name) == 0)
             return refused_by_limit(limit, call);

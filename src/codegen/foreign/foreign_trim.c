@@ -133,8 +133,10 @@ static void plain_attributes(kiln__codegen_job *job, LLVMValueRef function)
     const unsigned count = LLVMCountParams(function);
 
     drop_texts(job, function, self);
-    for (unsigned i = 0; i <= count; i++)
+    for (unsigned i = 0; i <= count; i++) {
         drop_texts(job, function, i);
+        LLVMRemoveEnumAttributeAtIndex(function, i, kind_of("inreg"));
+    }
     for (size_t i = 0; i < sizeof dropped_kinds / sizeof dropped_kinds[0]; i++)
         LLVMRemoveEnumAttributeAtIndex(function, self,
                                        kind_of(dropped_kinds[i]));
@@ -151,8 +153,12 @@ static void plain_call(kiln__codegen_job *job, LLVMValueRef call)
     const unsigned count = LLVMGetNumArgOperands(call);
 
     drop_texts(job, call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex);
-    for (unsigned i = 0; i <= count; i++)
+    /* Where arguments are is the matter of the one who compiles both sides.
+       For AMD's processors `inreg` would promise that items agree. */
+    for (unsigned i = 0; i <= count; i++) {
         drop_texts(job, call, i);
+        LLVMRemoveCallSiteEnumAttribute(call, i, kind_of("inreg"));
+    }
     if (LLVMGetInstructionCallConv(call) == SPIR_FUNCTION)
         LLVMSetInstructionCallConv(call, LLVMCCallConv);
 }

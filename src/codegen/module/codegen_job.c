@@ -29,10 +29,29 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
     return job->status;
 }
 
+/* Where LLVM's objects lie in this process differs from run to run, and means
+   nothing to a reader. Constants of 64 bits have 16 digits. */
+static void hide_addresses(char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    while ((text = strstr(text, "0x")) != NULL) {
+        const size_t count = strspn(text += 2, digits);
+
+        if (count >= 9 && count <= 12) {
+            memmove(text + 3, text + count, strlen(text + count) + 1);
+            memcpy(text, "...", 3);
+        }
+    }
+}
+
 /* Joins the lines of a message of LLVM: a failure's message has one line. */
 void kiln__join_lines(char *text)
 {
-    size_t end = strlen(text);
+    size_t end;
+
+    hide_addresses(text);
+    end = strlen(text);
 
     while (end > 0 && text[end - 1] == '\n')
         text[--end] = '\0';

@@ -32,7 +32,8 @@ void kiln__codegen_job_ends(unsigned completed);
 /* ---- codegen_job.c ---- */
 /* Returns KILN__PRINT_..., how that part is printed. */
 uint32_t kiln__print_part_kind(const kiln__codegen_print *print, size_t part);
-/* Joins the lines of a message of LLVM: a failure's message has one line. */
+/* Joins the lines of a message of LLVM, since a failure's message has one line,
+   and hides addresses, which differ from run to run. */
 void kiln__join_lines(char *text);
 /* As kiln__job_fail(), and disposes LLVM's message (may be NULL). */
 kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,

@@ -116,12 +116,28 @@ extern "C" void kiln__llvm_set_flag(LLVMModuleRef module, const char *name,
  * variables, and cannot delete an alias.
  */
 
+/* "no_cfi @f" is @f where nothing checks calls. LLVM 22 crashes when it removes
+   an @f that has such a user. */
+static void drop_no_cfi(llvm::GlobalValue *value)
+{
+    llvm::SmallVector<llvm::NoCFIValue *, 4> found;
+
+    for (llvm::User *user : value->users())
+        if (auto *constant = llvm::dyn_cast<llvm::NoCFIValue>(user))
+            found.push_back(constant);
+    for (llvm::NoCFIValue *constant : found) {
+        constant->replaceAllUsesWith(value);
+        constant->destroyConstant();
+    }
+}
+
 extern "C" void kiln__llvm_plain_global(LLVMValueRef global)
 {
     llvm::GlobalValue *value =
         llvm::cast<llvm::GlobalValue>(llvm::unwrap(global));
     auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(value);
 
+    drop_no_cfi(value);
     value->setPartition("");
     value->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
     if (variable == nullptr)
