@@ -162,7 +162,7 @@ static void wrong_heads_are_errors(void **state)
         {"kiln entry 1\nscale\nvalue\nvalue\narray 1\n\n", fit},
         {"kiln entry 1\nscale\narray 2\nlocal 4\nvalue\n\n", fit},
         {"kiln entry 1\nscale\narray 1\nvalue\nvalue\n\n",
-         "for argument 0 (i32[:,:])"},
+         "for argument 1 (i32[:,:])"},
         {"kiln entry 2\nscale\narray 2\nvalue\nvalue\n\n", "LLVM IR"},
         {"kiln entry 1\nscale\narray 2\n", "LLVM IR"},
     };

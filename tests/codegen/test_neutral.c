@@ -106,7 +106,7 @@ static void parameters_must_fit_the_arguments(void **state)
 {
     (void)state;
     neutral_refused_on(ALL, "define void @k(ptr %y) { ret void }\n",
-                       "parameter 1, for argument 0 (i32[:]): there is none");
+                       "parameter 2, for argument 1 (i32[:]): there is none");
     neutral_refused_on(ALL, "define void @k(i64 %y, i64 %n) { ret void }\n",
                        "the data of an array is a pointer");
     neutral_refused_on(ALL, "define void @k(ptr %y, i32 %n) { ret void }\n",

@@ -83,7 +83,7 @@ static kiln_status refuse_parameter(kiln__codegen_job *job, size_t argument,
 {
     return kiln__job_fail(job, KILN_ECODEGEN,
                           "entry '%s': parameter %u, for argument %zu (%s): %s",
-                          job->request->entry, at, argument,
+                          job->request->entry, at + 1, argument + 1,
                           job->request->argument_types[argument], why);
 }
 
