@@ -101,7 +101,8 @@ typedef struct kiln__codegen_job {
     LLVMValueRef item_function; /* set by lowering */
     int linked;   /* one of two modules is: reading bitcode is counted once */
     int can_fail; /* set by lowering */
-    int is_small; /* a foreign module that is one function when all is inlined */
+    int is_small; /* a foreign module that is one function when all is inlined
+                   */
     LLVMValueRef clip_function;  /* set by lowering, or NULL */
     LLVMValueRef proof_function; /* the same; the proof of bounds */
     LLVMValueRef safe_function;  /* set beside proof_function */
