@@ -201,6 +201,14 @@ static void intrinsics_of_another_target_are_refused(void **state)
          "  %v = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n" STORE("i32",
                                                                     "%v"),
          "nvvm.", "another target has it"},
+        {ROCM, "declare float @llvm.amdgcn.interp.mov(i32, i32, i32, i32)\n",
+         "  %v = call float @llvm.amdgcn.interp.mov(i32 2, i32 0, i32 0, i32 "
+         "0)\n" STORE("float", "%v"),
+         "amdgcn.interp.mov", "shaders of graphics"},
+        {ROCM, "declare i32 @llvm.amdgcn.reloc.constant(metadata)\n",
+         "  %v = call i32 @llvm.amdgcn.reloc.constant(metadata "
+         "i32 4)\n" STORE("i32", "%v"),
+         "amdgcn.reloc.constant", "a linker uses it"},
         {ALL & ~ROCM, "declare i32 @llvm.amdgcn.workitem.id.x()\n",
          "  %v = call i32 @llvm.amdgcn.workitem.id.x()\n" STORE("i32", "%v"),
          "amdgcn.", "another target has it"},

@@ -182,6 +182,7 @@ static const kiln__foreign_rules foreign = {
     .limits = kiln__rocm_limits,
     /* gfx11 counts cycles with 20 bits only. */
     .clock = "llvm.readsteadycounter",
+    .refuse_own = kiln__rocm_refuse_own,
 };
 
 /* ---- fast forms ---- */

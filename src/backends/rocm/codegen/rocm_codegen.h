@@ -59,6 +59,9 @@ kiln_status kiln__rocm_finish(kiln__codegen_job *job,
 
 /* ---- rocm_intrinsics.c ---- */
 extern const kiln__foreign_limit kiln__rocm_limits[];
+/* For kiln__foreign_rules.refuse_own. */
+const char *kiln__rocm_refuse_own(const kiln__codegen_job *job,
+                                  LLVMValueRef call, const char *name);
 
 /* ---- rocm_codegen.c ---- */
 extern const kiln__codegen_backend kiln__rocm_codegen;

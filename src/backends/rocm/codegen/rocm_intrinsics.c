@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/rocm/codegen/rocm_codegen.h"
 
+#include <string.h>
+
 /*
  * For these, LLVM ends the process, or uses instructions that are far off for
  * large operands. Mathematical functions come from a library.
@@ -76,3 +78,48 @@ const kiln__foreign_limit kiln__rocm_limits[] = {
     {"udiv.fix.sat", 0},
     {NULL, 0},
 };
+
+/* ---- the target's own ---- */
+
+static int begins_with_one_of(const char *name, const char *const *list)
+{
+    for (; *list != NULL; list++)
+        if (strncmp(name, *list, strlen(*list)) == 0)
+            return 1;
+    return 0;
+}
+
+/* A name ends, or goes on with a type after a dot. */
+static int is_one_of(const char *name, const char *const *list)
+{
+    for (; *list != NULL; list++) {
+        const size_t size = strlen(*list);
+
+        if (strncmp(name, *list, size) == 0 &&
+            (name[size] == '\0' || name[size] == '.'))
+            return 1;
+    }
+    return 0;
+}
+
+const char *kiln__rocm_refuse_own(const kiln__codegen_job *job,
+                                  LLVMValueRef call, const char *name)
+{
+    static const char *const graphics[] = {"image.",      "interp.",    "exp.",
+                                           "lds.direct.", "lds.param.", NULL};
+    static const char *const shaders[] = {"exp",        "kill",    "ps.live",
+                                          "wqm",        "softwqm", "wqm.vote",
+                                          "wqm.demote", NULL};
+    static const char *const internal[] = {
+        "if",       "else",           "if.break",
+        "loop",     "end.cf",         "lds.kernel.id",
+        "cs.chain", "reloc.constant", NULL};
+
+    (void)job;
+    (void)call;
+    if (begins_with_one_of(name, graphics) || is_one_of(name, shaders))
+        return "it is for shaders of graphics";
+    return is_one_of(name, internal)
+               ? "LLVM or a linker uses it after kernels are made"
+               : NULL;
+}
