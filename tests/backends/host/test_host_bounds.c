@@ -82,7 +82,7 @@ static void run(kernels *k, kiln_package *package, side *s, const char *kernel,
     const kiln_array b = array_of(aliased ? s->a : s->b, of->sizes_b, type);
     const kernels_argument arguments[] = {
         {type, &a}, {type, &b}, {"i64", &scalars[0]}, {"i64", &scalars[1]}};
-    kiln_launch launch;
+    kiln_launch launch = {.grid = {0}};
     kiln_error *error = NULL;
 
     memcpy(launch.grid, of->grid, sizeof launch.grid);
