@@ -38,6 +38,7 @@ extern const struct bench bench_warm[];
 extern const struct bench bench_reductions[];
 extern const struct bench bench_codegen[];
 extern const struct bench bench_cubins[];
+extern const struct bench bench_foreign[];
 
 /* Tables of kiln-bench-runtime. */
 extern const struct bench bench_runtime[];
@@ -53,7 +54,8 @@ extern const struct bench bench_lookups[];
 #ifndef BENCH_TABLES
 #define BENCH_TABLES \
     bench_hits, bench_stages, bench_launches, bench_fakes, bench_reductions, \
-        bench_processes, bench_warm, bench_codegen, bench_cubins
+        bench_processes, bench_warm, bench_codegen, bench_foreign, \
+        bench_cubins
 #endif
 
 uint64_t bench_now_ns(void);
