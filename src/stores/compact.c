@@ -203,11 +203,25 @@ static kiln_status compact_some(const compaction *plan, int *is_full)
     return status;
 }
 
+/* Entries whose last use is at most this stay no longer. No span means all of
+   them: a file's time can lie ahead of the clock, even on one machine, because
+   the two are not rounded alike. */
+static int64_t latest_use(uint64_t unused_s)
+{
+    struct timespec now;
+
+    if (unused_s == 0)
+        return INT64_MAX;
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+        unused_s > (uint64_t)now.tv_sec)
+        return 0;
+    return now.tv_sec - (int64_t)unused_s;
+}
+
 kiln_status kiln__stores_compact(kiln_context *context, uint64_t unused_s,
                                  kiln__store_report *report, kiln_error **error)
 {
     compaction plan = {.report = report, .error = error};
-    const int64_t now = (int64_t)time(NULL);
     kiln_status status = KILN_OK;
     unsigned rounds = 0;
     int is_full = 1;
@@ -215,7 +229,7 @@ kiln_status kiln__stores_compact(kiln_context *context, uint64_t unused_s,
     *report = (kiln__store_report){0};
     plan.loose =
         kiln__chain_first(context) != NULL ? context->stores->disk : NULL;
-    plan.before_s = unused_s > (uint64_t)now ? 0 : now - (int64_t)unused_s;
+    plan.before_s = latest_use(unused_s);
     if (plan.loose == NULL)
         return KILN_OK;
     if (!plan.loose->options.writes)

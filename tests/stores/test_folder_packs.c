@@ -88,6 +88,20 @@ static void entries_that_were_used_stay_loose(void **state)
     assert_true(stores_has(f, &f->b));
 }
 
+/* A clock that was set back, or another machine's, or one rounded otherwise. */
+static void entries_of_a_time_to_come_are_packed(void **state)
+{
+    stores_fixture *f = *state;
+    char path[400];
+
+    stores_put(f, &f->a);
+    loose_path(path, sizeof path, f->disk, &f->a);
+    loose_set_age(path, -7200);
+    assert_int_equal(compact(f).entries, 1);
+    stores_reopen(f);
+    assert_true(stores_has(f, &f->a));
+}
+
 static void small_packs_are_merged(void **state)
 {
     stores_fixture *f = *state;
@@ -269,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STORES(what_was_compacted_is_found),
         WITH_STORES(entries_that_were_used_stay_loose),
+        WITH_STORES(entries_of_a_time_to_come_are_packed),
         WITH_STORES(small_packs_are_merged),
         WITH_STORES(a_pack_of_a_damaged_entry_leaves_that_one_out),
         WITH_STORES(an_old_pack_goes_as_a_whole),
