@@ -367,6 +367,8 @@ void kiln_queue_free(kiln_queue *queue)
                   "kiln_queue_free() in a callback of the queue does nothing");
         return;
     }
+    /* What kernels printed is told while this waits. */
+    kiln__queue_set_busy(queue, 1);
     (void)device->ops->wait(device->self, queue->handle, 1, &exception, NULL);
     if (device->ops->native_grew != NULL)
         kiln__growth_save(queue, device->context);

@@ -59,6 +59,10 @@ static inline int kiln__queue_is_busy(const kiln_queue *queue)
 {
     return atomic_load_explicit(&queue->is_busy, memory_order_relaxed);
 }
+static inline void kiln__queue_set_busy(kiln_queue *queue, int is_busy)
+{
+    atomic_store_explicit(&queue->is_busy, is_busy, memory_order_relaxed);
+}
 /* KILN_EBUSY for a queue that is busy; `what` cannot be done with it. */
 kiln_status kiln__queue_check_idle(const kiln_queue *queue, const char *what,
                                    kiln_error **error);

@@ -356,11 +356,6 @@ static kiln_status report_exception(kiln_exception *exception,
     return status;
 }
 
-static void set_busy(kiln_queue *queue, int is_busy)
-{
-    atomic_store_explicit(&queue->is_busy, is_busy, memory_order_relaxed);
-}
-
 /* Empties the queue's record before anything else is called, whatever the
    backend has left in it. */
 static kiln_status fail_launch(kiln_queue *queue, kiln_status status,
@@ -372,11 +367,11 @@ static kiln_status fail_launch(kiln_queue *queue, kiln_status status,
     queue->exception = (kiln_exception){.size = sizeof exception};
     if (status != KILN_EEXCEPTION)
         return status;
-    set_busy(queue, 1);
+    kiln__queue_set_busy(queue, 1);
     kiln__callback_begin(&callback, queue->device->context);
     status = report_exception(&exception, queue->frontend, error);
     kiln__callback_end(&callback);
-    set_busy(queue, 0);
+    kiln__queue_set_busy(queue, 0);
     return status;
 }
 
@@ -454,10 +449,10 @@ static kiln_status launch_packed(kiln_queue *queue,
         KILN_TRY(kiln__queue_heap_get(&request->heap, queue, error));
     queue->launches++;
     queue->frontend = frontend_of(kernel);
-    set_busy(queue, 1);
+    kiln__queue_set_busy(queue, 1);
     status = device->ops->launch(device->self, queue->handle, request,
                                  &queue->exception, error);
-    set_busy(queue, 0);
+    kiln__queue_set_busy(queue, 0);
     if (status == KILN_OK && device->ops->native_grew != NULL &&
         device->ops->native_grew(device->self, kernel->module->handle))
         kiln__growth_note(queue, kernel);
@@ -603,10 +598,10 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     KILN_REQUIRE(queue != NULL, error);
     KILN_TRY(kiln__queue_check_idle(queue, block ? "a wait" : "a poll", error));
     device = queue->device;
-    set_busy(queue, 1);
+    kiln__queue_set_busy(queue, 1);
     status = device->ops->wait(device->self, queue->handle, block,
                                &queue->exception, error);
-    set_busy(queue, 0);
+    kiln__queue_set_busy(queue, 0);
     if (device->ops->native_grew != NULL &&
         (status == KILN_OK || status == KILN_EEXCEPTION))
         kiln__growth_save(queue, device->context);

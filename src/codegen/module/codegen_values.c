@@ -1,0 +1,68 @@
+/* codegen_values.c - attributes by their names, and the elements of vectors. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/module/codegen_values.h"
+
+#include <string.h>
+
+static const LLVMAttributeIndex self =
+    (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+
+unsigned kiln__attribute_kind(const char *name)
+{
+    return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+int kiln__has_attribute(LLVMValueRef function, const char *name)
+{
+    return LLVMGetEnumAttributeAtIndex(function, self,
+                                       kiln__attribute_kind(name)) != NULL;
+}
+
+void kiln__add_attribute(LLVMValueRef function, const char *name)
+{
+    const LLVMContextRef context =
+        LLVMGetModuleContext(LLVMGetGlobalParent(function));
+
+    LLVMAddAttributeAtIndex(
+        function, self,
+        LLVMCreateEnumAttribute(context, kiln__attribute_kind(name), 0));
+}
+
+void kiln__remove_attribute(LLVMValueRef function, const char *name)
+{
+    LLVMRemoveEnumAttributeAtIndex(function, self, kiln__attribute_kind(name));
+}
+
+void kiln__inline_always(LLVMValueRef function)
+{
+    kiln__remove_attribute(function, "noinline");
+    kiln__remove_attribute(function, "optnone");
+    kiln__add_attribute(function, "alwaysinline");
+}
+
+LLVMTypeRef kiln__lane_type(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
+               ? LLVMGetElementType(type)
+               : type;
+}
+
+unsigned kiln__lane_count(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type)
+                                                       : 1;
+}
+
+/* LLVM folds the shuffle, whatever the number of elements. */
+LLVMValueRef kiln__spread_constant(LLVMTypeRef type, LLVMValueRef one)
+{
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
+    LLVMValueRef first;
+
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+        return one;
+    first = LLVMConstVector(&one, 1);
+    return LLVMConstShuffleVector(
+        first, LLVMGetPoison(LLVMTypeOf(first)),
+        LLVMConstNull(LLVMVectorType(i32, LLVMGetVectorSize(type))));
+}
