@@ -47,6 +47,12 @@ static kiln_status compile(kiln__source_result *out,
     kiln__clang_job job = {.request = request, .out = out};
     kiln_status status = kiln__clang_parse(&job);
 
+    /* Lists that could not be copied have a count and no elements. */
+    if (out->arena.failed) {
+        status = KILN_ENOMEM;
+        out->function_count = out->declaration_count = 0;
+        out->note_count = out->file_count = 0;
+    }
     if (status == KILN_OK && job.module != NULL)
         status = make_modules(&job);
     if (job.module != NULL)

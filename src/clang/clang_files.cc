@@ -126,8 +126,7 @@ class recorded_files : public llvm::vfs::ProxyFileSystem
         llvm::SmallString<256> whole;
 
         path.toVector(whole);
-        if (makeAbsolute(whole))
-            path.toVector(whole);
+        (void)makeAbsolute(whole); /* leaves it as it is if it cannot */
         /* ".." stays: behind a symbolic link it is elsewhere. */
         llvm::sys::path::remove_dots(whole, false);
         return std::string(whole);

@@ -159,6 +159,7 @@ static void replace_call(kiln__opencl_call *call, const kiln__opencl_row *row)
     call->count = LLVMGetNumArgOperands(call->call);
     if (call->count > sizeof call->arguments / sizeof *call->arguments)
         return;
+    memset(call->arguments, 0, sizeof call->arguments);
     for (unsigned i = 0; i < call->count; i++)
         call->arguments[i] = LLVMGetOperand(call->call, i);
     call->type = LLVMTypeOf(call->call);

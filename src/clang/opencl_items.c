@@ -7,10 +7,10 @@
 static LLVMValueRef make_query(const kiln__opencl_call *call,
                                const kiln__opencl_row *row)
 {
-    return kiln__opencl_call_kiln(
-        call, row->target, call->type,
-        (LLVMValueRef[]){call->count == 1 ? call->arguments[0] : NULL},
-        call->count);
+    if (call->count > 1)
+        return NULL; /* a program's own function of that name */
+    return kiln__opencl_call_kiln(call, row->target, call->type,
+                                  call->arguments, call->count);
 }
 
 static LLVMValueRef make_zero(const kiln__opencl_call *call,

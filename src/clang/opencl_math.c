@@ -48,6 +48,8 @@ static LLVMValueRef make_intrinsic(const kiln__opencl_call *call,
 {
     LLVMValueRef arguments[4];
 
+    if (call->count > 3)
+        return NULL; /* a program's own function of that name */
     for (unsigned i = 0; i < call->count; i++)
         arguments[i] = argument(call, i);
     arguments[call->count] =

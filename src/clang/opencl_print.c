@@ -39,7 +39,9 @@ static const char *text_of(LLVMValueRef format, size_t *size)
     LLVMValueRef constant;
     const char *text;
 
-    while (LLVMIsAConstantExpr(format) != NULL)
+    /* A place inside of a text is another text. */
+    while (LLVMIsAConstantExpr(format) != NULL &&
+           LLVMGetConstOpcode(format) == LLVMAddrSpaceCast)
         format = LLVMGetOperand(format, 0);
     if (LLVMIsAGlobalVariable(format) == NULL || !LLVMIsGlobalConstant(format))
         return NULL;
