@@ -34,7 +34,9 @@ static llvm::InstructionUniformity of_call(const llvm::CallBase &call)
 
     if (callee == nullptr || is_id(callee->getName()))
         return llvm::InstructionUniformity::NeverUniform;
-    if (kiln__groups_is_query(&call) || call.doesNotAccessMemory())
+    /* A function of the module may ask for ids, whatever it says of memory. */
+    if (kiln__groups_is_query(&call) ||
+        (callee->isDeclaration() && call.doesNotAccessMemory()))
         return llvm::InstructionUniformity::Default;
     return llvm::InstructionUniformity::NeverUniform;
 }
