@@ -27,9 +27,8 @@ static kiln_status open_library(const struct kiln__library **out,
 
     if (kiln__tool_find(path, tool) != KILN__TOOL_FOUND)
         return kiln__error_set(error, KILN_ENOTFOUND,
-                               "%s, which mathematical functions on %s come "
-                               "from, is not here: %s is neither in %s nor "
-                               "where %s says",
+                               "%s, which functions on %s come from, is not "
+                               "here: %s is neither in %s nor where %s says",
                                name_of(tool), config->backend,
                                kiln__tool_file(tool), kiln__tool_folder(tool),
                                kiln__tool_variable(tool));
