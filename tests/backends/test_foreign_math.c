@@ -540,6 +540,37 @@ static void vectors_and_halves_are_computed(void **state)
         assert_true(fabsf(out[8 + i] - cosf(from[i])) <= 1e-6f);
 }
 
+/* LLVM has no limit for the number of elements. */
+static void vectors_have_any_number_of_elements(void **state)
+{
+    enum { MANY = 300 };
+    static const char whole[] =
+        "declare {<300 x float>, <300 x i32>}"
+        " @llvm.frexp.v300f32.v300i32(<300 x float>)\n"
+        "define i32 @E(@I %item, @A %out, i64 %n) {\n"
+        "  %v = load <300 x float>, @A %out, align 4\n"
+        "  %b = call {<300 x float>, <300 x i32>}"
+        " @llvm.frexp.v300f32.v300i32(<300 x float> %v)\n"
+        "  %k = extractvalue {<300 x float>, <300 x i32>} %b, 0\n"
+        "  store <300 x float> %k, @A %out, align 4\n"
+        "  ret i32 0\n}\n";
+    static float out[MANY];
+    const kiln_array outs = kernels_array(out, MANY);
+    const kernels_argument argument = {"f32[:]", &outs};
+    kernels *k = *state;
+    module_texts m;
+    int exponent;
+
+    for (int i = 0; i < MANY; i++)
+        out[i] = 1.25f * (float)(i - 7);
+    module_texts_open(&m, k->context, "many");
+    assert_ok(module_texts_run(&m, k, module_texts_define(&m, whole), k->config,
+                               1, &argument, 1, &test_error));
+    for (int i = 0; i < MANY; i++)
+        assert_true(
+            is_equal(out[i], frexpf(1.25f * (float)(i - 7), &exponent)));
+}
+
 static int setup(void **state)
 {
     return kernels_setup(state);
@@ -554,6 +585,7 @@ int main(void)
         cmocka_unit_test(names_of_vendors_mean_the_same_everywhere),
         cmocka_unit_test(whole_numbers_and_parts_are_exact),
         cmocka_unit_test(vectors_and_halves_are_computed),
+        cmocka_unit_test(vectors_have_any_number_of_elements),
     };
 
     return cmocka_run_group_tests(tests, setup, kernels_teardown);

@@ -11,6 +11,7 @@
 #include "codegen/foreign/neutral.h"
 #include "codegen/groups/groups.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * The module is parsed, verified, trimmed and checked (kiln/sys/frontend.h,
@@ -111,8 +112,7 @@ static kiln_status check_attributes(kiln__codegen_job *job, LLVMValueRef entry)
     const unsigned count = LLVMCountParams(entry);
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        unsigned kind =
-            LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        const unsigned kind = kiln__attribute_kind(names[i]);
 
         for (unsigned index = 1; kind != 0 && index <= count; index++)
             if (LLVMGetEnumAttributeAtIndex(entry, index, kind) != NULL)
@@ -173,18 +173,10 @@ int kiln__foreign_calls_itself(LLVMValueRef function)
     return 0;
 }
 
-static void remove_attribute(LLVMValueRef function, const char *name)
-{
-    LLVMRemoveEnumAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMGetEnumAttributeKindForName(name, strlen(name)));
-}
-
 /* Makes the entry the job's item function: internal, and inlined if it can
    be. */
 static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
 {
-    static const char always_inline[] = "alwaysinline";
     const char *name =
         kiln__arena_format(&job->arena, "%s.item", job->request->entry);
 
@@ -193,14 +185,7 @@ static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
     LLVMSetValueName2(entry, name, strlen(name));
     LLVMSetLinkage(entry, LLVMInternalLinkage);
     if (!kiln__foreign_calls_itself(entry)) {
-        const unsigned kind = LLVMGetEnumAttributeKindForName(
-            always_inline, sizeof always_inline - 1);
-
-        remove_attribute(entry, "noinline");
-        remove_attribute(entry, "optnone");
-        LLVMAddAttributeAtIndex(entry,
-                                (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                LLVMCreateEnumAttribute(job->context, kind, 0));
+        kiln__inline_always(entry);
     }
     job->item_function = entry;
     job->can_fail = may_fail(entry);

@@ -7,6 +7,7 @@
 #include "codegen/foreign/foreign_math.h"
 #include "codegen/module/codegen_mangled.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * convert_TYPE[_sat][_rte, _rtz, _rtp or _rtn]: between whole numbers there is
@@ -25,32 +26,26 @@ typedef struct conversion {
     char rounding; /* 'e', 'z', 'p', 'n'; 0: none is given */
 } conversion;
 
-static LLVMTypeRef lane_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-               ? LLVMGetElementType(type)
-               : type;
-}
-
 static int is_whole(LLVMTypeRef type)
 {
-    return LLVMGetTypeKind(lane_of(type)) == LLVMIntegerTypeKind;
+    return LLVMGetTypeKind(kiln__lane_type(type)) == LLVMIntegerTypeKind;
 }
 
 static int is_float(LLVMTypeRef type)
 {
-    const LLVMTypeKind kind = LLVMGetTypeKind(lane_of(type));
+    const LLVMTypeKind kind = LLVMGetTypeKind(kiln__lane_type(type));
 
     return kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
 }
 
 static unsigned width_of(LLVMTypeRef type)
 {
-    const LLVMTypeKind kind = LLVMGetTypeKind(lane_of(type));
+    const LLVMTypeKind kind = LLVMGetTypeKind(kiln__lane_type(type));
 
-    return kind == LLVMFloatTypeKind    ? 32
-           : kind == LLVMDoubleTypeKind ? 64
-                                        : LLVMGetIntTypeWidth(lane_of(type));
+    return kind == LLVMFloatTypeKind ? 32
+           : kind == LLVMDoubleTypeKind
+               ? 64
+               : LLVMGetIntTypeWidth(kiln__lane_type(type));
 }
 
 /* ---- reading the name ---- */
@@ -125,14 +120,8 @@ static int has_instruction(const conversion *c)
 /* The number in every element. */
 static LLVMValueRef number(LLVMTypeRef type, uint64_t value)
 {
-    LLVMValueRef all[16];
-    const LLVMValueRef one = LLVMConstInt(lane_of(type), value, 0);
-
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
-        return one;
-    for (unsigned i = 0; i < LLVMGetVectorSize(type) && i < 16; i++)
-        all[i] = one;
-    return LLVMConstVector(all, LLVMGetVectorSize(type));
+    return kiln__spread_constant(type,
+                                 LLVMConstInt(kiln__lane_type(type), value, 0));
 }
 
 static LLVMValueRef bound(const conversion *c, const char *name,

@@ -7,6 +7,7 @@
 #include "codegen/foreign/foreign_math.h"
 #include "codegen/module/codegen_mangled.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A module names these functions as compilers for SPIR do: 1 is global memory,
@@ -211,12 +212,6 @@ static LLVMValueRef begin_body(building *b, LLVMValueRef function)
 static void end_body(const building *b, LLVMValueRef function,
                      LLVMValueRef result)
 {
-    const char inline_always[] = "alwaysinline";
-    const LLVMAttributeIndex self =
-        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-    const unsigned kind = LLVMGetEnumAttributeKindForName(
-        inline_always, sizeof inline_always - 1);
-
     if (LLVMGetTypeKind(LLVMGetReturnType(LLVMGlobalGetValueType(function))) ==
         LLVMVoidTypeKind)
         LLVMBuildRetVoid(b->builder);
@@ -224,12 +219,7 @@ static void end_body(const building *b, LLVMValueRef function,
         LLVMBuildRet(b->builder, result);
     LLVMDisposeBuilder(b->builder);
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    LLVMRemoveEnumAttributeAtIndex(
-        function, self, LLVMGetEnumAttributeKindForName("noinline", 8));
-    LLVMRemoveEnumAttributeAtIndex(
-        function, self, LLVMGetEnumAttributeKindForName("optnone", 7));
-    LLVMAddAttributeAtIndex(function, self,
-                            LLVMCreateEnumAttribute(b->job->context, kind, 0));
+    kiln__inline_always(function);
 }
 
 /* Defines the function by an intrinsic. Returns false if LLVM has none. */
@@ -348,7 +338,7 @@ static void copy_attribute(const kiln__codegen_job *job, LLVMValueRef to,
 {
     const LLVMAttributeIndex self =
         (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    const unsigned kind = kiln__attribute_kind(name);
     const LLVMAttributeRef given =
         LLVMGetEnumAttributeAtIndex(from, self, kind);
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * Lines in the head of a module (foreign_wrap.c) say which functions that the
@@ -99,14 +100,8 @@ static void build_body(calling *c, LLVMValueRef callee_result,
 
 static void be_inlined(const calling *c)
 {
-    static const char name[] = "alwaysinline";
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
-
     LLVMSetLinkage(c->function, LLVMInternalLinkage);
-    LLVMAddAttributeAtIndex(c->function,
-                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(c->job->context, kind, 0));
+    kiln__add_attribute(c->function, "alwaysinline");
 }
 
 static kiln_status define_call(kiln__codegen_job *job, LLVMValueRef function,

@@ -7,6 +7,7 @@
 #include "codegen/foreign/foreign_findings.h"
 #include "codegen/foreign/foreign_math.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * Kernel code may use nothing but its arguments and the functions that it may
@@ -149,8 +150,7 @@ static int has_unsupported_passing(LLVMValueRef of, unsigned count)
     const int is_function = LLVMIsAFunction(of) != NULL;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const unsigned kind =
-            LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        const unsigned kind = kiln__attribute_kind(names[i]);
 
         for (unsigned index = 1; index <= count; index++)
             if ((is_function
@@ -366,13 +366,6 @@ static kiln_status check_body(kiln__foreign_findings *found,
     return KILN_OK;
 }
 
-static int has_attribute(LLVMValueRef function, const char *name)
-{
-    return LLVMGetEnumAttributeAtIndex(
-               function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-               LLVMGetEnumAttributeKindForName(name, strlen(name))) != NULL;
-}
-
 /* Returns NULL, or why a function cannot be defined so. */
 static const char *refused_head(const kiln__codegen_job *job,
                                 LLVMValueRef function)
@@ -390,9 +383,9 @@ static const char *refused_head(const kiln__codegen_job *job,
         return "it names a section";
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(function)) != 0)
         return "it is in another address space";
-    if (has_attribute(function, "naked"))
+    if (kiln__has_attribute(function, "naked"))
         return "it is naked, and what its callers need saved is not";
-    if (has_attribute(function, "presplitcoroutine"))
+    if (kiln__has_attribute(function, "presplitcoroutine"))
         return "it is a coroutine";
     if (has_unsupported_passing(function, LLVMCountParams(function)))
         return unsupported_passing;

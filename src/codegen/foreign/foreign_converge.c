@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A pass must not move a barrier under a condition, nor out of one. LLVM knows
@@ -16,22 +17,16 @@
 
 static const char convergent[] = "convergent";
 
-static int mark(const kiln__codegen_job *job, LLVMValueRef function)
+static int mark(LLVMValueRef function)
 {
-    const LLVMAttributeIndex self =
-        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(convergent, sizeof convergent - 1);
-
-    if (LLVMGetEnumAttributeAtIndex(function, self, kind) != NULL)
+    if (kiln__has_attribute(function, convergent))
         return 0;
-    LLVMAddAttributeAtIndex(function, self,
-                            LLVMCreateEnumAttribute(job->context, kind, 0));
+    kiln__add_attribute(function, convergent);
     return 1;
 }
 
 /* Marks those that call the function; returns how many were not marked. */
-static int mark_callers(const kiln__codegen_job *job, LLVMValueRef function)
+static int mark_callers(LLVMValueRef function)
 {
     int marked = 0;
     LLVMUseRef use;
@@ -42,18 +37,10 @@ static int mark_callers(const kiln__codegen_job *job, LLVMValueRef function)
 
         if (LLVMIsACallInst(user) != NULL &&
             LLVMGetCalledValue(user) == function)
-            marked += mark(
-                job, LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
+            marked +=
+                mark(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
     }
     return marked;
-}
-
-static int is_convergent(LLVMValueRef function)
-{
-    return LLVMGetEnumAttributeAtIndex(
-               function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-               LLVMGetEnumAttributeKindForName(convergent,
-                                               sizeof convergent - 1)) != NULL;
 }
 
 void kiln__foreign_mark_convergent(kiln__codegen_job *job)
@@ -66,12 +53,13 @@ void kiln__foreign_mark_convergent(kiln__codegen_job *job)
          f = LLVMGetNextFunction(f))
         if (LLVMIsDeclaration(f) &&
             kiln__foreign_is_collective(LLVMGetValueName2(f, &size)))
-            (void)mark(job, f);
+            (void)mark(f);
     do {
         marked = 0;
         for (f = LLVMGetFirstFunction(job->module); f != NULL;
              f = LLVMGetNextFunction(f))
-            if (LLVMGetIntrinsicID(f) == 0 && is_convergent(f))
-                marked += mark_callers(job, f);
+            if (LLVMGetIntrinsicID(f) == 0 &&
+                kiln__has_attribute(f, convergent))
+                marked += mark_callers(f);
     } while (marked > 0);
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/foreign_device.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 
 /*
@@ -154,11 +155,9 @@ const char *kiln__foreign_text(kiln__codegen_job *job, LLVMValueRef value)
    and the function has to return then. */
 static int is_noreturn(LLVMValueRef call)
 {
-    static const char name[] = "noreturn";
     const LLVMAttributeIndex self =
         (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+    const unsigned kind = kiln__attribute_kind("noreturn");
 
     return LLVMGetCallSiteEnumAttribute(call, self, kind) != NULL ||
            LLVMGetEnumAttributeAtIndex(LLVMGetCalledValue(call), self, kind) !=

@@ -1,9 +1,8 @@
 /* foreign_forget.c - forgets what a frontend said of memory accesses. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
-
 #include "base/error.h"
 #include "codegen/foreign/foreign_device.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A frontend may declare that asking for an id reads no memory, and its
@@ -24,8 +23,7 @@ static void forget_memory(LLVMValueRef of, unsigned count)
         (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
     for (size_t i = 0; i < SAID; i++) {
-        const unsigned kind = LLVMGetEnumAttributeKindForName(
-            said_of_memory[i], strlen(said_of_memory[i]));
+        const unsigned kind = kiln__attribute_kind(said_of_memory[i]);
 
         for (unsigned at = 0; at <= count + 1; at++) {
             const LLVMAttributeIndex index = at <= count ? at : self;

@@ -14,6 +14,7 @@
 #include "codegen/foreign/foreign.h"
 #include "codegen/module/codegen_mangled.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir_math_names.h"
 
 /*
@@ -30,22 +31,9 @@
  * for it. On the host the library is C's.
  */
 
-static LLVMTypeRef lane_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-               ? LLVMGetElementType(type)
-               : type;
-}
-
 static int is_vector(LLVMValueRef value)
 {
     return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
-}
-
-static unsigned lanes_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type)
-                                                       : 1;
 }
 
 /* ---- constants ---- */
@@ -126,16 +114,6 @@ static LLVMValueRef build_intrinsic(const kiln__math_place *at,
 
 /* ---- functions of libraries ---- */
 
-static void attribute(const kiln__codegen_job *job, LLVMValueRef function,
-                      const char *name)
-{
-    LLVMAddAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateEnumAttribute(
-            job->context, LLVMGetEnumAttributeKindForName(name, strlen(name)),
-            0));
-}
-
 #define SPIR_FUNCTION 75u
 
 static LLVMValueRef declare(const kiln__codegen_job *job, const char *name,
@@ -149,9 +127,9 @@ static LLVMValueRef declare(const kiln__codegen_job *job, const char *name,
     if (function != NULL) /* the module means another one */
         LLVMSetValueName2(function, "", 0);
     function = LLVMAddFunction(job->module, name, type);
-    attribute(job, function, "nounwind");
-    attribute(job, function, "willreturn");
-    attribute(job, function, "memory");
+    kiln__add_attribute(function, "nounwind");
+    kiln__add_attribute(function, "willreturn");
+    kiln__add_attribute(function, "memory");
     return function;
 }
 
@@ -205,7 +183,7 @@ static LLVMValueRef call_library(const kiln__math_place *at,
 {
     const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
     const LLVMTypeRef i32 = kiln__job_i32(at->job);
-    const unsigned lanes = lanes_of(type);
+    const unsigned lanes = kiln__lane_count(type);
     LLVMValueRef all = NULL;
 
     if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
@@ -271,9 +249,9 @@ static LLVMValueRef spread(const kiln__math_place *at, LLVMValueRef value,
 
     if (is_vector(value) || LLVMGetTypeKind(type) != LLVMVectorTypeKind)
         return value;
-    type = LLVMVectorType(LLVMTypeOf(value), lanes_of(type));
+    type = LLVMVectorType(LLVMTypeOf(value), kiln__lane_count(type));
     all = LLVMGetPoison(type);
-    for (unsigned i = 0; i < lanes_of(type); i++)
+    for (unsigned i = 0; i < kiln__lane_count(type); i++)
         all = LLVMBuildInsertElement(at->builder, all, value,
                                      LLVMConstInt(i32, i, 0), "");
     return all;
@@ -327,7 +305,7 @@ static LLVMValueRef as_result(const kiln__math_place *at, LLVMValueRef value)
     const LLVMTypeRef type = LLVMTypeOf(at->call);
 
     if (LLVMTypeOf(value) == type ||
-        LLVMGetTypeKind(lane_of(type)) != LLVMIntegerTypeKind)
+        LLVMGetTypeKind(kiln__lane_type(type)) != LLVMIntegerTypeKind)
         return value;
     return LLVMBuildIntCast2(at->builder, value, type, 1, "");
 }

@@ -5,6 +5,7 @@
 
 #include "codegen/foreign/foreign_math.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * Each recipe is exact, or as exact as the functions that it calls. It works on
@@ -18,13 +19,6 @@ typedef struct recipe {
     LLVMValueRef x, y;
 } recipe;
 
-static LLVMTypeRef lane_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-               ? LLVMGetElementType(type)
-               : type;
-}
-
 /* The type with another type for its elements. */
 static LLVMTypeRef shaped(const recipe *r, LLVMTypeRef lane)
 {
@@ -33,29 +27,16 @@ static LLVMTypeRef shaped(const recipe *r, LLVMTypeRef lane)
                : lane;
 }
 
-static LLVMValueRef spread(LLVMTypeRef type, LLVMValueRef one)
-{
-    LLVMValueRef all[256];
-    unsigned count;
-
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
-        return one;
-    count = LLVMGetVectorSize(type);
-    if (count > 256)
-        return LLVMGetUndef(type);
-    for (unsigned i = 0; i < count; i++)
-        all[i] = one;
-    return LLVMConstVector(all, count);
-}
-
 static LLVMValueRef number(const recipe *r, double value)
 {
-    return spread(r->type, LLVMConstReal(lane_of(r->type), value));
+    return kiln__spread_constant(
+        r->type, LLVMConstReal(kiln__lane_type(r->type), value));
 }
 
 static LLVMValueRef integer(LLVMTypeRef type, int64_t value)
 {
-    return spread(type, LLVMConstInt(lane_of(type), (uint64_t)value, 1));
+    return kiln__spread_constant(
+        type, LLVMConstInt(kiln__lane_type(type), (uint64_t)value, 1));
 }
 
 static LLVMValueRef call(const recipe *r, const char *name, LLVMValueRef a,
@@ -91,8 +72,8 @@ static LLVMValueRef canonical(const recipe *r)
         shaped(r, LLVMFloatTypeInContext(r->at->job->context));
     LLVMValueRef value;
 
-    if (LLVMGetTypeKind(lane_of(r->type)) == LLVMFloatTypeKind ||
-        LLVMGetTypeKind(lane_of(r->type)) == LLVMDoubleTypeKind)
+    if (LLVMGetTypeKind(kiln__lane_type(r->type)) == LLVMFloatTypeKind ||
+        LLVMGetTypeKind(kiln__lane_type(r->type)) == LLVMDoubleTypeKind)
         return r->x;
     value = LLVMBuildFPExt(r->builder, r->x, wide, "");
     value = call(r, "canonicalize", value, NULL);
@@ -133,6 +114,10 @@ static LLVMValueRef scale(const recipe *r)
     const LLVMValueRef least = integer(type, -SCALE_MOST);
     LLVMValueRef by = r->y;
 
+    /* Every number of fewer bits fits. */
+    if (LLVMGetIntTypeWidth(kiln__lane_type(type)) < 32)
+        return call(r, "ldexp", r->x,
+                    LLVMBuildIntCast2(r->builder, by, i32, 1, ""));
     by = choose(r, LLVMBuildICmp(r->builder, LLVMIntSGT, by, most, ""), most,
                 by);
     by = choose(r, LLVMBuildICmp(r->builder, LLVMIntSLT, by, least, ""), least,
@@ -178,7 +163,7 @@ static LLVMValueRef power(const recipe *r)
     if (LLVMTypeOf(x) != wide)
         x = LLVMBuildFPExt(r->builder, x, wide, "");
     if (LLVMGetTypeKind(LLVMTypeOf(y)) != LLVMGetTypeKind(wide))
-        y = LLVMBuildSIToFP(r->builder, y, lane_of(wide), "");
+        y = LLVMBuildSIToFP(r->builder, y, kiln__lane_type(wide), "");
     else
         y = LLVMBuildSIToFP(r->builder, y, wide, "");
     if (LLVMTypeOf(y) != wide) {
@@ -216,7 +201,7 @@ static LLVMValueRef split_whole(const recipe *r, LLVMValueRef *whole)
    exponent. */
 static unsigned fraction_bits(LLVMTypeRef type)
 {
-    switch ((int)LLVMGetTypeKind(lane_of(type))) {
+    switch ((int)LLVMGetTypeKind(kiln__lane_type(type))) {
     case LLVMHalfTypeKind:
         return 10;
     case LLVMBFloatTypeKind:
@@ -230,7 +215,7 @@ static unsigned fraction_bits(LLVMTypeRef type)
 
 static unsigned exponent_bits(LLVMTypeRef type)
 {
-    switch ((int)LLVMGetTypeKind(lane_of(type))) {
+    switch ((int)LLVMGetTypeKind(kiln__lane_type(type))) {
     case LLVMHalfTypeKind:
         return 5;
     case LLVMDoubleTypeKind:

@@ -7,6 +7,7 @@
 
 #include "codegen/foreign/foreign_math.h"
 #include "codegen/module/codegen_mangled.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir_math_names.h"
 
 /*
@@ -233,16 +234,9 @@ static int find_name(named *out, LLVMValueRef callee)
 
 /* ---- types ---- */
 
-static LLVMTypeRef lane_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-               ? LLVMGetElementType(type)
-               : type;
-}
-
 static int is_integer(LLVMTypeRef type)
 {
-    return LLVMGetTypeKind(lane_of(type)) == LLVMIntegerTypeKind;
+    return LLVMGetTypeKind(kiln__lane_type(type)) == LLVMIntegerTypeKind;
 }
 
 static int is_pointer(LLVMTypeRef type)
@@ -253,7 +247,7 @@ static int is_pointer(LLVMTypeRef type)
 /* A vector's functions may take one number for all elements. */
 static int is_float_like(LLVMTypeRef type, LLVMTypeRef wanted)
 {
-    return type == wanted || type == lane_of(wanted);
+    return type == wanted || type == kiln__lane_type(wanted);
 }
 
 /* The type of parameter `i`, or NULL. */
@@ -323,7 +317,7 @@ int kiln__math_recognise(kiln__math_call *out, LLVMValueRef call)
     type = LLVMTypeOf(LLVMGetOperand(call, 0));
     if (name.function->form <= KILN__FORM_3)
         type = LLVMTypeOf(call);
-    kind = LLVMGetTypeKind(lane_of(type));
+    kind = LLVMGetTypeKind(kiln__lane_type(type));
     if (!is_float_kind(kind) ||
         (name.kind != LLVMVoidTypeKind && name.kind != kind))
         return 0;

@@ -7,6 +7,7 @@
 #include "base/data/array.h"
 #include "base/error.h"
 #include "codegen/foreign/foreign_device.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A print of a backend is a list of parts: texts and values. A conversion of
@@ -284,16 +285,6 @@ static void take_format(printing *p)
 
 /* ---- the function that prints ---- */
 
-static void add_attribute(const kiln__device_call *c, LLVMValueRef function,
-                          const char *name)
-{
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-    LLVMAddAttributeAtIndex(function,
-                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(c->job->context, kind, 0));
-}
-
 /* Backends print with branches, and a call stands in the middle of a block. So
    the code is a function of its own, whose parameters are the item and the
    values; these become the parts' values. */
@@ -309,8 +300,8 @@ static LLVMValueRef print_function(printing *p, LLVMTypeRef *types,
     unsigned next = 1;
 
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    add_attribute(p->call, function, "nounwind");
-    add_attribute(p->call, function, "alwaysinline");
+    kiln__add_attribute(function, "nounwind");
+    kiln__add_attribute(function, "alwaysinline");
     for (size_t i = 0; i < p->count; i++)
         if (p->values[i] != NULL)
             p->values[i] = LLVMGetParam(function, next++);

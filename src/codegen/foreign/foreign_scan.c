@@ -5,6 +5,7 @@
 
 #include "codegen/foreign/foreign_device.h"
 #include "codegen/module/codegen_floats.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A scan of a sub-group takes log2(lanes) steps. In each of them a lane
@@ -255,16 +256,6 @@ static void build_total(const kiln__device_call *c, LLVMValueRef function)
     LLVMDisposeBuilder(b);
 }
 
-static void add_attribute(const kiln__device_call *c, LLVMValueRef function,
-                          const char *name)
-{
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-    LLVMAddAttributeAtIndex(function,
-                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(c->job->context, kind, 0));
-}
-
 static LLVMValueRef total_function(const kiln__device_call *c,
                                    LLVMTypeRef pointer)
 {
@@ -279,8 +270,8 @@ static LLVMValueRef total_function(const kiln__device_call *c,
     function = LLVMAddFunction(c->job->module, name != NULL ? name : "",
                                total_type(c, pointer));
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    add_attribute(c, function, "nounwind");
-    add_attribute(c, function, "alwaysinline");
+    kiln__add_attribute(function, "nounwind");
+    kiln__add_attribute(function, "alwaysinline");
     build_total(c, function);
     return function;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 #include "kiln/sys/frontend.h"
 
 /*
@@ -228,8 +229,7 @@ static void copy_function_attributes(LLVMValueRef call, LLVMValueRef function)
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
-            function, self,
-            LLVMGetEnumAttributeKindForName(names[i], strlen(names[i])));
+            function, self, kiln__attribute_kind(names[i]));
 
         if (attribute != NULL)
             LLVMAddCallSiteAttribute(call, self, attribute);
@@ -239,9 +239,7 @@ static void copy_function_attributes(LLVMValueRef call, LLVMValueRef function)
 static void settle_call(const kiln__codegen_job *job, LLVMValueRef call,
                         LLVMValueRef function)
 {
-    static const char nounwind[] = "nounwind";
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(nounwind, sizeof nounwind - 1);
+    const unsigned kind = kiln__attribute_kind("nounwind");
 
     LLVMAddCallSiteAttribute(call,
                              (LLVMAttributeIndex)LLVMAttributeFunctionIndex,

@@ -1,9 +1,8 @@
 /* foreign_small.c - finds modules that Kiln's own passes are enough for. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
-
 #include "codegen/foreign/foreign.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * Many modules are one item function and what it calls, each once, without
@@ -13,13 +12,6 @@
  * the kernel, and those between barriers, are worth all passes of LLVM.
  */
 #define INSTRUCTIONS_MAX 4000
-
-static int has_attribute(LLVMValueRef function, const char *name)
-{
-    return LLVMGetEnumAttributeAtIndex(
-               function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-               LLVMGetEnumAttributeKindForName(name, strlen(name))) != NULL;
-}
 
 static size_t count_instructions(LLVMValueRef function)
 {
@@ -48,20 +40,9 @@ static int is_called_once(LLVMValueRef function)
 
 static int can_inline(LLVMValueRef function)
 {
-    return !has_attribute(function, "noinline") &&
-           !has_attribute(function, "optnone") && is_called_once(function) &&
-           !kiln__llvm_has_loops(function);
-}
-
-static void inline_always(const kiln__codegen_job *job, LLVMValueRef function)
-{
-    static const char name[] = "alwaysinline";
-
-    LLVMAddAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateEnumAttribute(
-            job->context,
-            LLVMGetEnumAttributeKindForName(name, sizeof name - 1), 0));
+    return !kiln__has_attribute(function, "noinline") &&
+           !kiln__has_attribute(function, "optnone") &&
+           is_called_once(function) && !kiln__llvm_has_loops(function);
 }
 
 void kiln__foreign_find_small(kiln__codegen_job *job)
@@ -83,6 +64,6 @@ void kiln__foreign_find_small(kiln__codegen_job *job)
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) == LLVMInternalLinkage)
-            inline_always(job, f);
+            kiln__add_attribute(f, "alwaysinline");
     job->is_small = 1;
 }

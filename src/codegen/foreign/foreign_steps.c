@@ -1,10 +1,9 @@
 /* foreign_steps.c - what a group computes for its items, on the host. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
-
 #include "base/error.h"
 #include "codegen/foreign/foreign_device.h"
 #include "codegen/groups/groups.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A step (groups.h) is a function that is called once for all items that wait.
@@ -301,24 +300,14 @@ static LLVMTypeRef function_type(const step *s, unsigned arrays)
                             ARRAYS + arrays, 0);
 }
 
-static void add_attribute(const step *s, LLVMValueRef function,
-                          const char *name)
-{
-    LLVMAddAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateEnumAttribute(
-            s->call->job->context,
-            LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
-}
-
 static void define(step *s, const char *name, unsigned arrays)
 {
     const kiln__codegen_job *job = s->call->job;
 
     s->function = LLVMAddFunction(job->module, name, function_type(s, arrays));
     LLVMSetLinkage(s->function, LLVMInternalLinkage);
-    add_attribute(s, s->function, "alwaysinline");
-    add_attribute(s, s->function, "nounwind");
+    kiln__add_attribute(s->function, "alwaysinline");
+    kiln__add_attribute(s->function, "nounwind");
     s->builder = LLVMCreateBuilderInContext(job->context);
     LLVMPositionBuilderAtEnd(s->builder, add_block(s));
     s->build(s);
@@ -344,9 +333,9 @@ static LLVMValueRef declare(const step *s, const char *name, unsigned arrays)
     if (wait != NULL)
         return wait;
     wait = LLVMAddFunction(s->call->job->module, name, wait_type(s, arrays));
-    add_attribute(s, wait, "convergent");
-    add_attribute(s, wait, "noduplicate");
-    add_attribute(s, wait, "nounwind");
+    kiln__add_attribute(wait, "convergent");
+    kiln__add_attribute(wait, "noduplicate");
+    kiln__add_attribute(wait, "nounwind");
     return wait;
 }
 

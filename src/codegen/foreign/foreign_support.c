@@ -5,6 +5,7 @@
 
 #include "codegen/foreign/foreign.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * When a target cannot select instructions for something, LLVM mostly ends the
@@ -403,17 +404,10 @@ const char *kiln__foreign_unsupported(const kiln__codegen_job *job,
 
 /* ---- instructions ---- */
 
-static LLVMTypeRef scalar_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-               ? LLVMGetElementType(type)
-               : type;
-}
-
 static const char *refused_conversion(const kiln__foreign_rules *rules,
                                       LLVMTypeRef integer)
 {
-    const unsigned width = LLVMGetIntTypeWidth(scalar_of(integer));
+    const unsigned width = LLVMGetIntTypeWidth(kiln__lane_type(integer));
 
     if (width > 64 && !rules->has_wide_conversions)
         return "it converts between floats and integers of more than 64 bits, "
@@ -482,7 +476,7 @@ const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
     case LLVMSIToFP:
     case LLVMUIToFP:
         operand = LLVMGetOperand(instruction, 0);
-        return LLVMGetIntTypeWidth(scalar_of(LLVMTypeOf(operand))) > 64
+        return LLVMGetIntTypeWidth(kiln__lane_type(LLVMTypeOf(operand))) > 64
                    ? refused_conversion(rules, LLVMTypeOf(operand))
                    : NULL;
     case LLVMFRem:

@@ -11,6 +11,7 @@
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/neutral.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A kernel is one image whose only name is the kernel's. No linker looks
@@ -72,11 +73,6 @@ static int is_kept(const char *name, size_t size)
     return 0;
 }
 
-static unsigned kind_of(const char *name)
-{
-    return LLVMGetEnumAttributeKindForName(name, strlen(name));
-}
-
 /* Returns the attributes at an index of a function or of a call, in the
    arena. */
 static LLVMAttributeRef *list_attributes(kiln__codegen_job *job,
@@ -135,14 +131,16 @@ static void plain_attributes(kiln__codegen_job *job, LLVMValueRef function)
     drop_texts(job, function, self);
     for (unsigned i = 0; i <= count; i++) {
         drop_texts(job, function, i);
-        LLVMRemoveEnumAttributeAtIndex(function, i, kind_of("inreg"));
+        LLVMRemoveEnumAttributeAtIndex(function, i,
+                                       kiln__attribute_kind("inreg"));
     }
     for (size_t i = 0; i < sizeof dropped_kinds / sizeof dropped_kinds[0]; i++)
         LLVMRemoveEnumAttributeAtIndex(function, self,
-                                       kind_of(dropped_kinds[i]));
+                                       kiln__attribute_kind(dropped_kinds[i]));
     LLVMAddAttributeAtIndex(
         function, self,
-        LLVMCreateEnumAttribute(job->context, kind_of("nounwind"), 0));
+        LLVMCreateEnumAttribute(job->context, kiln__attribute_kind("nounwind"),
+                                0));
 }
 
 /* SPIR's own calling convention; it is C's. */
@@ -157,7 +155,7 @@ static void plain_call(kiln__codegen_job *job, LLVMValueRef call)
        For AMD's processors `inreg` would promise that items agree. */
     for (unsigned i = 0; i <= count; i++) {
         drop_texts(job, call, i);
-        LLVMRemoveCallSiteEnumAttribute(call, i, kind_of("inreg"));
+        LLVMRemoveCallSiteEnumAttribute(call, i, kiln__attribute_kind("inreg"));
     }
     if (LLVMGetInstructionCallConv(call) == SPIR_FUNCTION)
         LLVMSetInstructionCallConv(call, LLVMCCallConv);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/module/codegen_values.h"
 #include "kiln/error.h"
 
 /*
@@ -212,8 +213,7 @@ static void copy_attribute(const wrapping *w, LLVMValueRef call,
                            const char *name)
 {
     LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
-        w->kernel, kernel_at + 1,
-        LLVMGetEnumAttributeKindForName(name, strlen(name)));
+        w->kernel, kernel_at + 1, kiln__attribute_kind(name));
 
     if (attribute == NULL)
         return;
@@ -339,16 +339,12 @@ static kiln_status find_kernel(wrapping *w, const char *head)
 /* The entry may have the name that the kernel had. */
 static void adopt_kernel(const wrapping *w)
 {
-    static const char always_inline[] = "alwaysinline", name[] = "kernel";
-    const unsigned kind = LLVMGetEnumAttributeKindForName(
-        always_inline, sizeof always_inline - 1);
+    static const char name[] = "kernel";
 
     LLVMSetValueName2(w->kernel, name, sizeof name - 1);
     LLVMSetLinkage(w->kernel, LLVMInternalLinkage);
     if (LLVMGetFirstUse(w->kernel) == NULL)
-        LLVMAddAttributeAtIndex(
-            w->kernel, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-            LLVMCreateEnumAttribute(w->job->context, kind, 0));
+        kiln__add_attribute(w->kernel, "alwaysinline");
 }
 
 static void build_entry(wrapping *w)

@@ -1,12 +1,11 @@
 /* neutral_aggregates.c - aggregates that functions of a neutral module pass by
    value. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
-
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/neutral.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * `ptr byval(T)` is a pointer to a copy that the call makes. LLVM's inliner
@@ -17,21 +16,17 @@
  * (neutral_entry.c).
  */
 
-static unsigned kind_of(const char *name)
-{
-    return LLVMGetEnumAttributeKindForName(name, strlen(name));
-}
-
 static LLVMAttributeRef attribute_of(LLVMValueRef call, unsigned at,
                                      const char *name)
 {
     LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
     LLVMAttributeRef own =
-        LLVMGetCallSiteEnumAttribute(call, at + 1, kind_of(name));
+        LLVMGetCallSiteEnumAttribute(call, at + 1, kiln__attribute_kind(name));
 
     if (own != NULL || callee == NULL || at >= LLVMCountParams(callee))
         return own;
-    return LLVMGetEnumAttributeAtIndex(callee, at + 1, kind_of(name));
+    return LLVMGetEnumAttributeAtIndex(callee, at + 1,
+                                       kiln__attribute_kind(name));
 }
 
 /* ---- copies ---- */
@@ -85,8 +80,10 @@ static void copy_arguments(kiln__codegen_job *job, LLVMValueRef call)
 
         if (copied != NULL)
             copy_argument(job, call, i, LLVMGetTypeAttributeValue(copied));
-        LLVMRemoveCallSiteEnumAttribute(call, i + 1, kind_of("byval"));
-        LLVMRemoveCallSiteEnumAttribute(call, i + 1, kind_of("sret"));
+        LLVMRemoveCallSiteEnumAttribute(call, i + 1,
+                                        kiln__attribute_kind("byval"));
+        LLVMRemoveCallSiteEnumAttribute(call, i + 1,
+                                        kiln__attribute_kind("sret"));
     }
 }
 
@@ -110,8 +107,10 @@ static void plain_parameters(LLVMValueRef function)
     const unsigned count = LLVMCountParams(function);
 
     for (unsigned i = 1; i <= count; i++) {
-        LLVMRemoveEnumAttributeAtIndex(function, i, kind_of("byval"));
-        LLVMRemoveEnumAttributeAtIndex(function, i, kind_of("sret"));
+        LLVMRemoveEnumAttributeAtIndex(function, i,
+                                       kiln__attribute_kind("byval"));
+        LLVMRemoveEnumAttributeAtIndex(function, i,
+                                       kiln__attribute_kind("sret"));
     }
 }
 

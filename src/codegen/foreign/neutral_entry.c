@@ -7,6 +7,7 @@
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/neutral.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 #include "kiln/type.h"
 
 /*
@@ -36,11 +37,8 @@ static int is_pointer(LLVMTypeRef type)
 /* Returns the type T of byval(T), or NULL. */
 static LLVMTypeRef copied_type(LLVMValueRef function, unsigned at)
 {
-    static const char name[] = "byval";
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
-    LLVMAttributeRef attribute =
-        LLVMGetEnumAttributeAtIndex(function, at + 1, kind);
+    LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
+        function, at + 1, kiln__attribute_kind("byval"));
 
     return attribute == NULL ? NULL : LLVMGetTypeAttributeValue(attribute);
 }
@@ -201,31 +199,15 @@ static void return_flag(const binding *b, LLVMValueRef result)
         LLVMBuildRet(b->builder, LLVMBuildZExt(b->builder, result, i32, ""));
 }
 
-static void remove_attribute(LLVMValueRef function, LLVMAttributeIndex at,
-                             const char *name)
-{
-    LLVMRemoveEnumAttributeAtIndex(
-        function, at, LLVMGetEnumAttributeKindForName(name, strlen(name)));
-}
-
 /* The inner entry gets its copies made, and is inlined if it can be. */
 static void prepare_inner(const binding *b)
 {
-    static const char always_inline[] = "alwaysinline";
-    const LLVMAttributeIndex self =
-        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-    const unsigned kind = LLVMGetEnumAttributeKindForName(
-        always_inline, sizeof always_inline - 1);
-
     for (unsigned at = 1; at <= LLVMCountParams(b->inner); at++)
-        remove_attribute(b->inner, at, "byval");
+        LLVMRemoveEnumAttributeAtIndex(b->inner, at,
+                                       kiln__attribute_kind("byval"));
     LLVMSetLinkage(b->inner, LLVMInternalLinkage);
-    if (kiln__foreign_calls_itself(b->inner))
-        return;
-    remove_attribute(b->inner, self, "noinline");
-    remove_attribute(b->inner, self, "optnone");
-    LLVMAddAttributeAtIndex(b->inner, self,
-                            LLVMCreateEnumAttribute(b->job->context, kind, 0));
+    if (!kiln__foreign_calls_itself(b->inner))
+        kiln__inline_always(b->inner);
 }
 
 static kiln_status add_bound(binding *b)

@@ -9,6 +9,7 @@
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/neutral.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 #include "kiln/error.h"
 
 /*
@@ -45,14 +46,9 @@ typedef struct raises {
 static const LLVMAttributeIndex self =
     (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
-static unsigned kind_of(const char *name)
-{
-    return LLVMGetEnumAttributeKindForName(name, strlen(name));
-}
-
 static int is_noreturn(LLVMValueRef call)
 {
-    const unsigned kind = kind_of("noreturn");
+    const unsigned kind = kiln__attribute_kind("noreturn");
 
     return LLVMGetCallSiteEnumAttribute(call, self, kind) != NULL ||
            (LLVMIsAFunction(LLVMGetCalledValue(call)) != NULL &&
@@ -351,7 +347,7 @@ static void end_after_raises(const raises *r, const raising *f)
 
 static void drop_noreturn(LLVMValueRef function)
 {
-    const unsigned kind = kind_of("noreturn");
+    const unsigned kind = kiln__attribute_kind("noreturn");
     LLVMBasicBlockRef block;
     LLVMValueRef at;
 

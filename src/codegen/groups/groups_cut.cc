@@ -87,7 +87,8 @@ extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
         general.steps = plan.steps;
         general.is_general = true;
         plan = general;
-        (void)make_plan(plan);
+        if (!make_plan(plan))
+            return "its barriers cut it into pieces that do not fit together";
     }
     if (is_too_large(plan))
         return "its barriers cut it into too many pieces";

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "codegen/groups/groups.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A variable of space 3 has a fixed place in the memory that each group gets.
@@ -44,7 +45,6 @@ static LLVMTypeRef memory_type(const kiln__codegen_job *job)
 
 static LLVMValueRef memory_function(const kiln__codegen_job *job)
 {
-    static const char none[] = "memory";
     LLVMValueRef function =
         LLVMGetNamedFunction(job->module, KILN__GROUPS_MEMORY);
 
@@ -52,11 +52,7 @@ static LLVMValueRef memory_function(const kiln__codegen_job *job)
         return function;
     function =
         LLVMAddFunction(job->module, KILN__GROUPS_MEMORY, memory_type(job));
-    LLVMAddAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateEnumAttribute(
-            job->context,
-            LLVMGetEnumAttributeKindForName(none, sizeof none - 1), 0));
+    kiln__add_attribute(function, "memory"); /* none */
     return function;
 }
 

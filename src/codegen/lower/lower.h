@@ -218,9 +218,6 @@ LLVMValueRef kiln__lower_wide(kiln__lowering *l, LLVMValueRef value,
 LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
                                    LLVMTypeRef type, LLVMValueRef *arguments,
                                    unsigned count);
-/* Gives a function an attribute without a value. */
-void kiln__lower_attribute(const kiln__lowering *l, LLVMValueRef function,
-                           const char *name);
 /* True when CHECKED between these kinds can raise. */
 int kiln__lower_conversion_raises(int32_t from, int32_t to);
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/lower/lower.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A foreign module calls the request's function N as kiln_call.N(). After the
@@ -181,14 +182,8 @@ static kiln_status build_body(defining *d)
 
 static void be_inlined(const defining *d)
 {
-    static const char name[] = "alwaysinline";
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
-
     LLVMSetLinkage(d->function, LLVMInternalLinkage);
-    LLVMAddAttributeAtIndex(d->function,
-                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(d->l->context, kind, 0));
+    kiln__add_attribute(d->function, "alwaysinline");
 }
 
 kiln_status kiln__called_define(kiln__lowering *l)

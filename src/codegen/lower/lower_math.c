@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/module/codegen_values.h"
 #include "ir/ir_math_names.h"
 #include "ir/ir_tables.h"
 
@@ -51,16 +52,6 @@ LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
 
 /* ---- functions of C ---- */
 
-void kiln__lower_attribute(const kiln__lowering *l, LLVMValueRef function,
-                           const char *name)
-{
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-
-    LLVMAddAttributeAtIndex(function,
-                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(l->context, kind, 0));
-}
-
 /* Declares TYPE name(TYPE, ...). Nothing depends on its errno and rounding
    mode, so calls may be moved and repeated. */
 static LLVMValueRef declare(kiln__lowering *l, const char *name,
@@ -73,9 +64,9 @@ static LLVMValueRef declare(kiln__lowering *l, const char *name,
         return function;
     function = LLVMAddFunction(l->job->module, name,
                                LLVMFunctionType(type, parameters, count, 0));
-    kiln__lower_attribute(l, function, "nounwind");
-    kiln__lower_attribute(l, function, "willreturn");
-    kiln__lower_attribute(l, function, "memory");
+    kiln__add_attribute(function, "nounwind");
+    kiln__add_attribute(function, "willreturn");
+    kiln__add_attribute(function, "memory");
     return function;
 }
 
@@ -108,13 +99,6 @@ static int function_name(const kiln__lowering *l, const kiln__ir_node *node,
     return 1;
 }
 
-static LLVMTypeRef lane_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-               ? LLVMGetElementType(type)
-               : type;
-}
-
 /* Calls a library's function, for vectors once for each element. */
 static LLVMValueRef call_library(kiln__lowering *l, const kiln__ir_node *node,
                                  const char *name, LLVMValueRef *arguments,
@@ -122,7 +106,8 @@ static LLVMValueRef call_library(kiln__lowering *l, const kiln__ir_node *node,
 {
     const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
     const int is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    const LLVMValueRef function = declare(l, name, lane_of(type), count);
+    const LLVMValueRef function =
+        declare(l, name, kiln__lane_type(type), count);
     LLVMValueRef all;
 
     if (!is_vector)
@@ -152,7 +137,7 @@ LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
     LLVMValueRef all;
 
     if (l->job->backend->fast == NULL || !kiln__lower_is_fast(l, node) ||
-        LLVMGetTypeKind(lane_of(type)) != LLVMFloatTypeKind)
+        LLVMGetTypeKind(kiln__lane_type(type)) != LLVMFloatTypeKind)
         return NULL;
     if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
         return l->job->backend->fast(l->job, l->builder, operation, arguments);
@@ -198,7 +183,7 @@ static LLVMValueRef one_over(kiln__lowering *l, const kiln__ir_node *node,
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
     const LLVMValueRef one =
-        kiln__lower_spread(l, type, LLVMConstReal(lane_of(type), 1));
+        kiln__lower_spread(l, type, LLVMConstReal(kiln__lane_type(type), 1));
 
     return kiln__lower_flags(l, node,
                              LLVMBuildFDiv(l->builder, one, value, ""));
@@ -213,7 +198,7 @@ static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
 
     if (value != NULL)
         return value;
-    if (function_name(l, node, lane_of(LLVMTypeOf(arguments[0])), name))
+    if (function_name(l, node, kiln__lane_type(LLVMTypeOf(arguments[0])), name))
         return call_library(l, node, name, arguments, count);
     if (node->imm == KILN__MATH_FMOD)
         return kiln__lower_flags(

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/system/thread.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A runtime function has the same name in the module as in its bitcode. It is
@@ -57,11 +58,6 @@ static void was_read(const kiln__codegen_job *job, size_t index, uint64_t start)
 
 static const char *const ways[] = {"alwaysinline", "inlinehint", "noinline"};
 
-static unsigned attribute_kind(const char *name)
-{
-    return LLVMGetEnumAttributeKindForName(name, strlen(name));
-}
-
 /* Returns the attribute by which the kernel's plan decided on inlining the
    function, or NULL. */
 static const char *way_of(LLVMValueRef function)
@@ -69,7 +65,7 @@ static const char *way_of(LLVMValueRef function)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (LLVMGetEnumAttributeAtIndex(
                 function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                attribute_kind(ways[i])) != NULL)
+                kiln__attribute_kind(ways[i])) != NULL)
             return ways[i];
     return NULL;
 }
@@ -90,7 +86,8 @@ static kiln_status link_function(kiln__codegen_job *job, size_t index)
         LLVMAddAttributeAtIndex(
             LLVMGetNamedFunction(job->module, source->runtime),
             (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-            LLVMCreateEnumAttribute(job->context, attribute_kind(way), 0));
+            LLVMCreateEnumAttribute(job->context, kiln__attribute_kind(way),
+                                    0));
     was_read(job, index, start);
     return KILN_OK;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/host/codegen/host_codegen.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * After inlining, the variables of an item are in the kernel's frame, once for
@@ -205,11 +206,7 @@ static int add_function(closure *c, LLVMValueRef function)
    loop that calls it is not vectorised. */
 static int is_never_inlined(LLVMValueRef function)
 {
-    static const char name[] = "noinline";
-
-    return LLVMGetEnumAttributeAtIndex(
-               function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-               LLVMGetEnumAttributeKindForName(name, sizeof name - 1)) != NULL;
+    return kiln__has_attribute(function, "noinline");
 }
 
 static int variable_is_simple(const kiln__codegen_job *job, LLVMValueRef alloca)

@@ -81,16 +81,8 @@ const kiln__foreign_limit kiln__rocm_limits[] = {
 
 /* ---- the target's own ---- */
 
-static int begins_with_one_of(const char *name, const char *const *list)
-{
-    for (; *list != NULL; list++)
-        if (strncmp(name, *list, strlen(*list)) == 0)
-            return 1;
-    return 0;
-}
-
 /* A name ends, or goes on with a type after a dot. */
-static int is_one_of(const char *name, const char *const *list)
+static int is_named_in(const char *const *list, const char *name)
 {
     for (; *list != NULL; list++) {
         const size_t size = strlen(*list);
@@ -105,21 +97,18 @@ static int is_one_of(const char *name, const char *const *list)
 const char *kiln__rocm_refuse_own(const kiln__codegen_job *job,
                                   LLVMValueRef call, const char *name)
 {
-    static const char *const graphics[] = {"image.",      "interp.",    "exp.",
-                                           "lds.direct.", "lds.param.", NULL};
-    static const char *const shaders[] = {"exp",        "kill",    "ps.live",
-                                          "wqm",        "softwqm", "wqm.vote",
-                                          "wqm.demote", NULL};
+    static const char *const shaders[] = {
+        "image", "interp",  "exp", "lds.direct", "lds.param",
+        "kill",  "ps.live", "wqm", "softwqm",    NULL};
     static const char *const internal[] = {
-        "if",       "else",           "if.break",
-        "loop",     "end.cf",         "lds.kernel.id",
+        "if",       "else",           "loop", "end.cf", "lds.kernel.id",
         "cs.chain", "reloc.constant", NULL};
 
     (void)job;
     (void)call;
-    if (begins_with_one_of(name, graphics) || is_one_of(name, shaders))
+    if (is_named_in(shaders, name))
         return "it is for shaders of graphics";
-    return is_one_of(name, internal)
+    return is_named_in(internal, name)
                ? "LLVM or a linker uses it after kernels are made"
                : NULL;
 }

@@ -5,6 +5,7 @@
 #include "backends/spirv/codegen/llvm_gap_spirv.h"
 #include "backends/spirv/codegen/spirv_codegen.h"
 #include "base/error.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A call with another convention than its callee has no meaning to LLVM. LLVM
@@ -215,11 +216,6 @@ kiln_status kiln__spirv_bind_calls(kiln__codegen_job *job)
  * when everything is inlined, the kernel can return instead.
  */
 
-static unsigned attribute_kind(const char *name)
-{
-    return LLVMGetEnumAttributeKindForName(name, strlen(name));
-}
-
 static void force_inline(const kiln__codegen_job *job, LLVMValueRef function)
 {
     static const char *const others[] = {"noinline", "optnone", "inlinehint"};
@@ -228,7 +224,7 @@ static void force_inline(const kiln__codegen_job *job, LLVMValueRef function)
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         LLVMRemoveEnumAttributeAtIndex(function, self,
-                                       attribute_kind(others[i]));
+                                       kiln__attribute_kind(others[i]));
     kiln__device_attribute(job, function, "alwaysinline");
 }
 

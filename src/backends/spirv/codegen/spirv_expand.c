@@ -5,6 +5,7 @@
 
 #include "backends/spirv/codegen/llvm_gap_spirv.h"
 #include "backends/spirv/codegen/spirv_codegen.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * LLVM's generator for SPIR-V ends the process when it has no instruction for
@@ -20,33 +21,17 @@ typedef struct expansion {
     LLVMValueRef a, b;
 } expansion;
 
-static LLVMTypeRef lane_of(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-               ? LLVMGetElementType(type)
-               : type;
-}
-
 static unsigned width_of(const expansion *e)
 {
-    return (unsigned)LLVMSizeOfTypeInBits(e->job->layout, lane_of(e->type));
+    return (unsigned)LLVMSizeOfTypeInBits(e->job->layout,
+                                          kiln__lane_type(e->type));
 }
 
 /* Returns the number in every element of a type. */
 static LLVMValueRef number_of(LLVMTypeRef type, uint64_t value)
 {
-    LLVMValueRef all[256];
-    const LLVMValueRef one = LLVMConstInt(lane_of(type), value, 0);
-    unsigned count;
-
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
-        return one;
-    count = LLVMGetVectorSize(type);
-    if (count > 256)
-        return LLVMGetUndef(type);
-    for (unsigned i = 0; i < count; i++)
-        all[i] = one;
-    return LLVMConstVector(all, count);
+    return kiln__spread_constant(type,
+                                 LLVMConstInt(kiln__lane_type(type), value, 0));
 }
 
 static LLVMValueRef number(const expansion *e, uint64_t value)
@@ -82,7 +67,7 @@ LLVMValueRef kiln__spirv_builtin(kiln__codegen_job *job, const char *name,
 static LLVMValueRef call_builtin(const expansion *e, const char *name,
                                  LLVMValueRef *arguments, unsigned count)
 {
-    const LLVMTypeRef lane = lane_of(e->type);
+    const LLVMTypeRef lane = kiln__lane_type(e->type);
     const LLVMTypeRef i32 = kiln__job_i32(e->job);
     const int is_vector = LLVMGetTypeKind(e->type) == LLVMVectorTypeKind;
     const unsigned lanes = is_vector ? LLVMGetVectorSize(e->type) : 1;
@@ -90,7 +75,7 @@ static LLVMValueRef call_builtin(const expansion *e, const char *name,
     LLVMValueRef function, all = LLVMGetPoison(e->type);
 
     for (unsigned i = 0; i < count; i++)
-        types[i] = lane_of(LLVMTypeOf(arguments[i]));
+        types[i] = kiln__lane_type(LLVMTypeOf(arguments[i]));
     function = kiln__spirv_builtin(e->job, name, lane, types, count);
     LLVMSetFunctionCallConv(function, KILN__SPIR_FUNCTION);
     for (unsigned l = 0; l < lanes; l++) {
@@ -431,7 +416,7 @@ static int is_simple_copy(LLVMValueRef call)
 static int can_be_made(LLVMValueRef call)
 {
     const LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(call, 0));
-    const LLVMTypeRef lane = lane_of(type);
+    const LLVMTypeRef lane = kiln__lane_type(type);
 
     if (LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
         LLVMGetVectorSize(type) > 256)

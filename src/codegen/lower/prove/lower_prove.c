@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/prove/lower_prove.h"
 
-#include <string.h>
+#include "codegen/module/codegen_values.h"
 
 /*
  * The test pays only when it covers every check of bounds: a body that keeps
@@ -112,8 +112,8 @@ LLVMValueRef kiln__prove_function(kiln__lowering *l, const char *suffix,
     function = LLVMAddFunction(job->module, name,
                                LLVMFunctionType(result, types, count + 6, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    kiln__lower_attribute(l, function, "nounwind");
-    kiln__lower_attribute(l, function, "alwaysinline");
+    kiln__add_attribute(function, "nounwind");
+    kiln__add_attribute(function, "alwaysinline");
     LLVMPositionBuilderAtEnd(
         l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
     return function;
