@@ -16,7 +16,8 @@ kiln_glob(kiln_common_sources src/base/*.c src/base/data/*.c src/base/system/*.c
 
 # The code-generating half of a backend is the folder codegen inside its folder.
 kiln_glob(kiln_codegen_sources src/codegen/*.c src/codegen/*.cc
-    src/codegen/*/*.c src/codegen/*/*.cc src/codegen/*/*/*.c
+    src/codegen/*/*.c src/codegen/*/*.cc
+    src/codegen/*/*/*.c src/codegen/*/*/*.cc
     src/backends/*/codegen/*.c src/backends/*/codegen/*.cc)
 
 # Optional: compiles OpenCL C. Only worker processes open it.

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/system/thread.h"
 #include "codegen/foreign/foreign.h"
-#include "codegen/foreign/foreign_math.h"
+#include "codegen/foreign/math/foreign_math.h"
 #include "codegen/generate.h"
 #include "codegen/lower/lower_job.h"
 #include "codegen/module/codegen_stages.h"

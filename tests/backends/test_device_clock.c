@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "support/kernels.h"
-#include "support/modules.h"
+#include "support/codegen/modules.h"
+#include "support/devices/kernels.h"
 
 #define ITEMS 32
 

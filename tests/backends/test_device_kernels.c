@@ -5,7 +5,7 @@
 
 #include "backends/device/device_driver.h"
 #include "support/harness.h"
-#include "support/report_table.h"
+#include "support/stores/report_table.h"
 #include "tiers/binary/artifact.h"
 
 typedef struct fixture {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/kernels.h"
-#include "support/modules.h"
+#include "support/codegen/modules.h"
+#include "support/devices/kernels.h"
 
 typedef struct fixture {
     kernels *k;

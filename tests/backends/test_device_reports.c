@@ -6,7 +6,7 @@
 
 #include "backends/device/device_driver.h"
 #include "support/harness.h"
-#include "support/report_table.h"
+#include "support/stores/report_table.h"
 
 static void make_table(report_table *table)
 {

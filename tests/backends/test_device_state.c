@@ -8,7 +8,7 @@
 #include "backends/report_text.h"
 #include "base/data/float_bits.h"
 #include "support/harness.h"
-#include "support/report_table.h"
+#include "support/stores/report_table.h"
 #include "tiers/binary/artifact.h"
 
 /* What was printed and what was logged. */

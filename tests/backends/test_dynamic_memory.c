@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/kernels.h"
-#include "support/modules.h"
+#include "support/codegen/modules.h"
+#include "support/devices/kernels.h"
 
 #define MOST 512
 

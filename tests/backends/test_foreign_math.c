@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/codegen/module_texts.h"
+#include "support/devices/kernels.h"
 #include "support/harness.h"
-#include "support/kernels.h"
-#include "support/module_texts.h"
 
 /*
  * Each function is called under its names: C's, LLVM's, OpenCL's, and those of

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/codegen/module_texts.h"
+#include "support/devices/kernels.h"
 #include "support/harness.h"
-#include "support/kernels.h"
-#include "support/module_texts.h"
 
 /*
  * A body makes a number %r, an i64, of the operands %x and %y, which are i32.

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define ROOM 4
 

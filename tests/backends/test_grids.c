@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define FILE_OF(name) KILN_TESTS_FOLDER "/language/" name ".kiln"
 #define MOST 4200 /* items */

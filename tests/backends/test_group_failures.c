@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define ITEMS 24
 #define BLOCK 8

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 enum { WIDE = 37, HIGH = 19, DEEP = 23 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 /* Compiles kernel k(x: i64[:]) of `text`; returns the diagnostic. */
 static kiln_error *refuse(void **state, const char *text)

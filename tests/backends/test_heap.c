@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "abi/heap_abi.h"
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define FILE_NAME KILN_TESTS_FOLDER "/language/heap.kiln"
 #define ITEMS 4096

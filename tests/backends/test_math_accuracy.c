@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 enum { COUNT = 20000 };
 

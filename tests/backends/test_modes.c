@@ -5,7 +5,7 @@
 
 #include "support/harness.h"
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define FILE_NAME KILN_TESTS_FOLDER "/language/modes.kiln"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define FILE_OF(name) KILN_TESTS_FOLDER "/language/" name ".kiln"
 #define MOST 70000

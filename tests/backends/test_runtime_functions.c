@@ -10,7 +10,7 @@
 
 #include "context/keys/key.h"
 #include "kiln.h"
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 #include "tiers/runtime/runtime_bitcode.h"
 #include "tiers/typed/code_instance.h"
 

@@ -1,7 +1,7 @@
 /* test_runtime_library.c - frontends take functions from bitcode libraries. */
 /* LABELS: unit tiers host */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "support/toys.h"
+#include "support/frontend/toys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kiln.h"
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 static kiln_package *core_of(kernels *k)
 {

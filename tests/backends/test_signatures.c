@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/signatures.h"
+#include "support/devices/signatures.h"
 
 static int setup(void **state)
 {

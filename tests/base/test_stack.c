@@ -8,7 +8,7 @@
 
 #include "kiln.h"
 #include "support/harness.h"
-#include "support/stacks.h"
+#include "support/process/stacks.h"
 
 typedef struct measure {
     size_t left;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen */
 /* LINKS: codegen */
-#include "support/clang_source.h"
+#include "support/frontend/clang_source.h"
 
 #include <dirent.h>
 #include <stdio.h>

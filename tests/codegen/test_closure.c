@@ -5,7 +5,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
 
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 static const char library[] =
     "@table = internal constant [2 x float] [float 2.0, float 3.0]\n"

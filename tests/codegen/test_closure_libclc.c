@@ -6,7 +6,7 @@
 #include <llvm-c/BitReader.h>
 
 #include "base/system/file.h"
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 /* Where Debian and others put it. */
 static const char *const places[] = {

@@ -4,7 +4,7 @@
 /* LINKS: codegen */
 #include "abi/host_imports.h"
 #include "backends/host/codegen/host_codegen.h"
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 static void assert_refused(const char *module, const char *const *types,
                            size_t count, const char *words)

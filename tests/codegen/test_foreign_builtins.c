@@ -9,7 +9,7 @@
 
 #include "base/system/file.h"
 #include "codegen/module/codegen_mangled.h"
-#include "support/foreign.h"
+#include "support/codegen/foreign.h"
 
 /*
  * A row stands for many declarations: one for each element type of its family

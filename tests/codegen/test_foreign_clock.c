@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host cuda rocm spirv */
 /* LINKS: codegen */
-#include "support/foreign.h"
+#include "support/codegen/foreign.h"
 
 static const char declared[] = "declare i64 @kiln_clock(@I)\n";
 static const char twice[] = "  %a = call i64 @kiln_clock(@I %item)\n"

@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
-#include "support/groups.h"
+#include "support/codegen/groups.h"
 
 /* Globals, then the body of the entry, which has its ids and the address of its
    element `p` at hand. */

@@ -3,7 +3,7 @@
 /* LABELS: unit codegen host cuda rocm spirv */
 /* LINKS: codegen */
 #include "codegen/module/codegen_mangled.h"
-#include "support/foreign.h"
+#include "support/codegen/foreign.h"
 
 /* ---- what a request asks for ---- */
 

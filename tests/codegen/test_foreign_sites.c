@@ -3,7 +3,7 @@
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
 #include "kiln/sys/frontend.h"
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 #define DATA(name) \
     { \

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host cuda rocm spirv */
 /* LINKS: codegen */
-#include "support/foreign.h"
+#include "support/codegen/foreign.h"
 
 #define STORE(type, value) "  store " type " " value ", @A %y\n"
 

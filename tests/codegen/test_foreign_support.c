@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host cuda rocm spirv */
 /* LINKS: codegen */
-#include "support/foreign.h"
+#include "support/codegen/foreign.h"
 
 #define CALL(type, name, flags) \
     "  %x = load " type ", @A %y\n" \

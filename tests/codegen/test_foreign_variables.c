@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host cuda rocm spirv */
 /* LINKS: codegen */
-#include "support/foreign.h"
+#include "support/codegen/foreign.h"
 
 /* Reads element %m of a table of four i32. */
 #define READ_AT(pointer, name) \

@@ -5,7 +5,7 @@
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/IRReader.h>
 
-#include "support/neutral.h"
+#include "support/codegen/neutral.h"
 
 /* y[id] = y[id] + a * b */
 static const char module[] =

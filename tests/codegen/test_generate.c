@@ -3,7 +3,7 @@
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
 #include "codegen/generate.h"
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 static const char bounds[] =
     QUERIES "declare void @kiln_raise(ptr, i32, ptr, i32, ptr, i64, i64)\n"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "kiln.h"
-#include "support/file_check.h"
+#include "support/process/file_check.h"
 
 /*
  * Each tests/golden/BACKEND/NAME.kiln is a program whose comments say

@@ -5,11 +5,11 @@
 /* LINKS: codegen */
 #include <stdarg.h>
 
-#include "support/group_programs.h"
+#include "support/codegen/group_programs.h"
 
 /*
- * Each program (support/group_programs.h) is written as LLVM IR and compiled.
- * It must leave the same bytes as in the interpreter, in each form.
+ * Each program (support/codegen/group_programs.h) is written as LLVM IR and
+ * compiled. It must leave the same bytes as in the interpreter, in each form.
  */
 
 /* ---- writing ---- */

@@ -7,9 +7,9 @@
 #include "backends/cuda/codegen/cuda_codegen.h"
 #include "backends/host/codegen/host_codegen.h"
 #include "codegen/module/codegen_stages.h"
-#include "support/file_check.h"
+#include "support/codegen/lower_fake.h"
 #include "support/harness.h"
-#include "support/lower_fake.h"
+#include "support/process/file_check.h"
 
 /*
  * Each tests/golden/lower/NAME.kir holds functions, the kernel first, and what

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "ir/ir_tables.h"
-#include "support/lower_run.h"
+#include "support/codegen/lower_run.h"
 
 /* ---- memory ---- */
 

@@ -6,7 +6,7 @@
 
 #include "backends/host/codegen/host_codegen.h"
 #include "codegen/module/codegen_stages.h"
-#include "support/lower_fake.h"
+#include "support/codegen/lower_fake.h"
 
 /* Lowers `text` for the host; the module must be valid. */
 static void lower_text(lower_fake *fake, const char *text)

@@ -8,8 +8,8 @@
 #include <llvm-c/Target.h>
 
 #include "kiln.h"
+#include "support/codegen/lower_fake.h"
 #include "support/harness.h"
-#include "support/lower_fake.h"
 
 /*
  * Every kernel here is k(out: i64[:], src: i64[:], n: i64, m: i64). Its test is

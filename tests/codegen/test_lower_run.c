@@ -4,7 +4,7 @@
 /* LINKS: codegen */
 #include <math.h>
 
-#include "support/lower_run.h"
+#include "support/codegen/lower_run.h"
 
 /* ---- integers ---- */
 

@@ -3,7 +3,7 @@
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
 #include "abi/method_abi.h"
-#include "support/neutral.h"
+#include "support/codegen/neutral.h"
 
 #define ID "declare i64 @kiln_global_id(i32)\n"
 

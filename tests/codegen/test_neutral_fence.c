@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host cuda rocm spirv */
 /* LINKS: codegen */
-#include "support/neutral.h"
+#include "support/codegen/neutral.h"
 
 #define AROUND(declaration, call) \
     "declare i64 @kiln_global_id(i32)\n" declaration \

@@ -4,7 +4,7 @@
 #define KILN_TESTS_EVERYTHING_H
 
 #include "kiln.h"
-#include "support/toy_frontend.h"
+#include "support/frontend/toy_frontend.h"
 
 /*
  * Kernels of the language, of which some are in a pack on the search path; one

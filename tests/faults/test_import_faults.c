@@ -9,7 +9,7 @@
 #include <kiln.h>
 
 #include "support/harness.h"
-#include "support/system_calls.h"
+#include "support/process/system_calls.h"
 
 /*
  * The library has a package `reduce` of its own, and the program one beside it.

@@ -13,7 +13,7 @@
 
 #include "context/context.h"
 #include "support/harness.h"
-#include "support/system_calls.h"
+#include "support/process/system_calls.h"
 
 /*
  * A process that begins does everything, while one system call fails: the n-th

@@ -1,7 +1,7 @@
 /* test_dispatch.c - which method a call gets. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <string.h>
 

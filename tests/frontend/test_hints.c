@@ -1,7 +1,7 @@
 /* test_hints.c - who does what a hint says has a program without that error. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* test_hostile.c - programs that want too much are refused, and soon. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend host */
+#include "support/devices/kernels.h"
 #include "support/harness.h"
-#include "support/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

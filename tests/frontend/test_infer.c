@@ -1,7 +1,7 @@
 /* test_infer.c - typed IR of every construct, recursion, and what can fail. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit golden frontend */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define FILE_OF KILN_TESTS_FOLDER "/language/bf16.kiln"
 #define ALL 65536

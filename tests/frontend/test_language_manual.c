@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 /* One fenced block of the page: "```kiln" or "```kiln error=CODE". */
 typedef struct example {

@@ -4,7 +4,7 @@
 /* LABELS: conformance frontend host */
 #include "support/harness.h"
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 /* A decimal number just beside the middle between two floats: as an f64 it is
    that middle, which goes to the even one. */

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "support/process.h"
+#include "support/process/process.h"
 #include "tiers/typed/code_state.h"
 
 /* ---- the same as without ---- */

@@ -4,7 +4,7 @@
 /* WRAPS: kiln__stores_mode kiln__stores_read kiln__stores_write */
 /* WRAPS: kiln__stores_load */
 /* WRAPS: kiln__stores_get kiln__stores_put kiln__stores_reject */
-#include "support/process.h"
+#include "support/process/process.h"
 
 /* ---- summaries that are not true ---- */
 

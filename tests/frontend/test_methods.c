@@ -1,7 +1,7 @@
 /* test_methods.c - functions with so many methods that they are looked up. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <stdio.h>
 #include <string.h>

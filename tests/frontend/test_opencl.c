@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/cl_fake.h"
+#include "support/frontend/cl_fake.h"
 
 #define TWO \
     "kernel first f32* i32\n  ; one\n" \

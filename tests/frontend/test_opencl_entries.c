@@ -7,7 +7,7 @@
 
 #include "frontend/opencl/cl_program.h"
 #include "stores/stores.h"
-#include "support/cl_fake.h"
+#include "support/frontend/cl_fake.h"
 
 /*
  * What a store gives has passed its checksums; but another build, or somebody

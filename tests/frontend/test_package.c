@@ -1,7 +1,7 @@
 /* test_package.c - defining, loading, deleting and unloading. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ir/ir.h"
-#include "support/ast_text.h"
+#include "support/frontend/ast_text.h"
 
 static kiln__source *parse(const char *text)
 {

@@ -1,7 +1,7 @@
 /* test_query.c - questions of inference: recorded, and asked again. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* SEEDS: golden/infer golden/lower */
 /* LINKS: codegen */
-#include "../support/lower_fake.h"
+#include "../support/codegen/lower_fake.h"
 #include "backends/host/codegen/host_codegen.h"
 #include "codegen/module/codegen_stages.h"
 

@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_HISTORY_H
 #define KILN_TESTS_HISTORY_H
 
-#include "support/graph.h"
+#include "support/frontend/graph.h"
 
 /*
  * Every version of a program is run

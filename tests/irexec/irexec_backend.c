@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "conformance/backend_suite.h"
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 int main(void)
 {

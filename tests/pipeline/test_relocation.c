@@ -4,7 +4,7 @@
 /* LINKS: codegen */
 #include <llvm-c/IRReader.h>
 
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 #define ADDRESS "139637976793088" /* 0x7f0000001000 */
 

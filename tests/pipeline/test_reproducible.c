@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "kiln.h"
-#include "support/signatures.h"
+#include "support/devices/signatures.h"
 #include "tiers/runtime/runtime_bitcode.h"
 
 /*

@@ -8,8 +8,8 @@
 
 #include "backends/backend.h"
 #include "kiln.h"
+#include "support/frontend/toy_frontend.h"
 #include "support/harness.h"
-#include "support/toy_frontend.h"
 #include "tiers/binary/artifact.h"
 
 /*

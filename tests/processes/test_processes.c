@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/namespaces.h"
+#include "support/process/namespaces.h"
 
 /* Longer than any test lasts: who waits must not give up. And so short that
    whoever waits in vain goes on soon. */

@@ -3,7 +3,7 @@
 /* LABELS: conformance tiers codegen host cuda rocm spirv */
 #include "workers.h"
 
-#include "support/signatures.h"
+#include "support/devices/signatures.h"
 
 /*
  * Two processes without a cache build the same kernels, the second one in the

@@ -7,7 +7,7 @@
 
 #include "base/digest/digest.h"
 #include "stores/pack/pack.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 #define TEXT(level) \
     "fn level(x) = " level "\n" \

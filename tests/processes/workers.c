@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/namespaces.h"
+#include "support/process/namespaces.h"
 
 #define ARGUMENTS_MAX 400
 

@@ -11,8 +11,8 @@
 #include <kiln.h>
 
 #include "kiln/sys/cache_tools.h"
-#include "support/guarded_alloc.h"
 #include "support/harness.h"
+#include "support/process/guarded_alloc.h"
 
 /*
  * One bit of each part of each file is flipped in turn, and every tool that

@@ -8,7 +8,7 @@
 #include "base/system/file.h"
 #include "kiln/kernel.h"
 #include "support/harness.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 /* One file of each kind, which is its number, too. Version 1 had fewer. */
 #define KINDS_OF_1 9

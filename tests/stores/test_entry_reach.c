@@ -10,8 +10,8 @@
 #include "kiln/sys/cache_tools.h"
 #include "stores/pack/pack.h"
 #include "support/harness.h"
-#include "support/list_store.h"
-#include "support/stores_fixture.h"
+#include "support/stores/list_store.h"
+#include "support/stores/stores_fixture.h"
 
 /* As the documents say it, kind by kind. */
 static const struct {

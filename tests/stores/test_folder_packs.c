@@ -11,7 +11,7 @@
 
 #include "kiln/sys/cache_tools.h"
 #include "support/harness.h"
-#include "support/stores_fixture.h"
+#include "support/stores/stores_fixture.h"
 
 static void packs_folder(const stores_fixture *f, char path[400])
 {

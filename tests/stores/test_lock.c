@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "support/harness.h"
-#include "support/namespaces.h"
+#include "support/process/namespaces.h"
 
 /* What the kernel is made to say to a request for a lock, and a folder to be.
  */

@@ -13,7 +13,7 @@
 
 #include "context/context.h"
 #include "support/harness.h"
-#include "support/loose_files.h"
+#include "support/stores/loose_files.h"
 
 static void write_file(const char *path, const void *bytes, size_t size)
 {

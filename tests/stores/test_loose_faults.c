@@ -16,7 +16,7 @@
 
 #include "context/context.h"
 #include "support/harness.h"
-#include "support/loose_files.h"
+#include "support/stores/loose_files.h"
 
 /*
  * Each system call that a loose store makes passes here. One of them may be

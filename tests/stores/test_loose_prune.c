@@ -14,7 +14,7 @@
 
 #include "base/digest/digest.h"
 #include "support/harness.h"
-#include "support/loose_files.h"
+#include "support/stores/loose_files.h"
 
 static uint64_t filesystem_size; /* 0: what it is */
 

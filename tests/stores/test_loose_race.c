@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "support/harness.h"
-#include "support/loose_files.h"
+#include "support/stores/loose_files.h"
 
 /*
  * test_loose_race [ROUNDS [ENTRIES]]: each of two writers puts, replaces and

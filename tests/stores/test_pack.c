@@ -12,7 +12,7 @@
 #include "base/digest/digest.h"
 #include "kiln/kernel.h"
 #include "support/harness.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 static kiln_pack *open_bytes(const kiln_blob *bytes)
 {

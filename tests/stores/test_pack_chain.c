@@ -8,7 +8,7 @@
 #include "context/context.h"
 #include "stores/pack/pack.h"
 #include "support/harness.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 #define COUNT 20
 #define SIZE ((size_t)300)

@@ -11,7 +11,7 @@
 #include <kiln.h>
 
 #include "support/harness.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 #define COUNT ((uint64_t)300)
 #define SIZE ((size_t)3000)

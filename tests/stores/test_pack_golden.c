@@ -9,7 +9,7 @@
 
 #include "base/system/file.h"
 #include "support/harness.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 /* The files hold the entries 0 to 8 of at most 200 bytes of payload. */
 #define COUNT 9

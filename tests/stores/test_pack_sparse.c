@@ -11,7 +11,7 @@
 #include "base/digest/digest.h"
 #include "stores/pack/pack_format.h"
 #include "support/harness.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 /*
  * Sealed packs: header and footer are right, as whoever makes such a file

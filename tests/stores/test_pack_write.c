@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "support/harness.h"
-#include "support/packs.h"
+#include "support/stores/packs.h"
 
 /*
  * The system calls of writing, each of which may fail, do less than it was

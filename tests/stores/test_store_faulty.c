@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: conformance tiers */
 #include "conformance/store_suite.h"
-#include "support/faulty_store.h"
-#include "support/list_store.h"
+#include "support/stores/faulty_store.h"
+#include "support/stores/list_store.h"
 
 /* One is open at a time. */
 static faulty_store faulty;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: conformance tiers */
 #include "conformance/store_suite.h"
-#include "support/list_store.h"
+#include "support/stores/list_store.h"
 
 static kiln_status open_list(const kiln_store_ops **ops, void **self)
 {

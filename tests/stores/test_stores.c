@@ -17,7 +17,7 @@
 #include "base/digest/digest.h"
 #include "kiln/kernel.h"
 #include "support/harness.h"
-#include "support/stores_fixture.h"
+#include "support/stores/stores_fixture.h"
 
 /* What file systems say they are, if not 0. */
 static uint32_t magic;

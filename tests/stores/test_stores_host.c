@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "support/harness.h"
-#include "support/list_store.h"
-#include "support/stores_fixture.h"
+#include "support/stores/list_store.h"
+#include "support/stores/stores_fixture.h"
 
 static void a_store_of_the_host_gets_what_is_put(void **state)
 {

@@ -16,8 +16,8 @@
 #include "kiln/sys/cache_tools.h"
 #include "stores/pack/pack.h"
 #include "support/harness.h"
-#include "support/packs.h"
-#include "support/stores_fixture.h"
+#include "support/stores/packs.h"
+#include "support/stores/stores_fixture.h"
 
 #define SOMEBODY 12345u /* another user */
 #define ANOTHER 12346u

@@ -1,6 +1,6 @@
 /* harness.c - the assertions and fixtures that tests share. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "harness.h"
+#include "support/harness.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/graph.h"
+#include "support/frontend/graph.h"
 #include "support/harness.h"
 
 static const char *folder;

@@ -7,8 +7,8 @@
 
 #include "kiln.h"
 #include "stores/pack/pack.h"
+#include "support/frontend/toy_frontend.h"
 #include "support/harness.h"
-#include "support/toy_frontend.h"
 
 /*
  * A context stands for a process. The consumer attaches numbers, and writes

@@ -2,7 +2,7 @@
  * other. */
 /* LABELS: unit tiers thread host */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "support/toys.h"
+#include "support/frontend/toys.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* test_collect.c - what a collection frees, and what it leaves alone. */
 /* LABELS: unit tiers thread fault host */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "support/toys.h"
+#include "support/frontend/toys.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_debug_lines.c - lines of the source in code, and in its key. */
 /* LABELS: codegen host cuda rocm */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <string.h>
 

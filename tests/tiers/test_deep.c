@@ -8,7 +8,7 @@
 
 #include "kiln.h"
 #include "support/harness.h"
-#include "support/stacks.h"
+#include "support/process/stacks.h"
 
 /*
  * Each program nests in another way. On small stacks it is an error, which

@@ -7,8 +7,8 @@
 
 #include "kiln.h"
 #include "kiln/sys/cache_tools.h"
-#include "support/gradient.h"
-#include "support/graph.h"
+#include "support/frontend/gradient.h"
+#include "support/frontend/graph.h"
 #include "support/harness.h"
 
 /*

@@ -1,7 +1,7 @@
 /* test_flights.c - one build for many callers, and what each of them gets. */
 /* LABELS: unit tiers thread fault host */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "support/toys.h"
+#include "support/frontend/toys.h"
 
 #include <sched.h>
 #include <string.h>

@@ -10,11 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "support/codegen/module_texts.h"
+#include "support/devices/kernels.h"
+#include "support/frontend/program.h"
 #include "support/harness.h"
-#include "support/kernels.h"
-#include "support/module_texts.h"
-#include "support/program.h"
-#include "support/system_calls.h"
+#include "support/process/system_calls.h"
 
 /*
  * A context stands for a process. The library is a copy of libclc's, so that it

@@ -3,8 +3,8 @@
 /* LABELS: unit frontend fault */
 #include "kiln.h"
 #include "kiln/sys/frontend.h"
+#include "support/frontend/hostile_frontend.h"
 #include "support/harness.h"
-#include "support/hostile_frontend.h"
 
 static const kiln_type *i32_of(const hostile *h)
 {

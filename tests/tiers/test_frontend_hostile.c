@@ -7,8 +7,8 @@
 
 #include "kiln.h"
 #include "kiln/sys/frontend.h"
+#include "support/frontend/hostile_frontend.h"
 #include "support/harness.h"
-#include "support/hostile_frontend.h"
 
 static kiln_status infer_function(hostile *h, const kiln_function *of,
                                   kiln_error **error)

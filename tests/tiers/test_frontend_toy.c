@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "support/toy_frontend.h"
+#include "support/frontend/toy_frontend.h"
 
 static kiln_status open_toy(void **self, kiln_frontend **frontend,
                             kiln_context *context, kiln_error **error)

@@ -1,7 +1,7 @@
 /* test_frontend_warm.c - what the language says of results found in stores. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,10 +11,10 @@
 
 #include "base/system/file.h"
 #include "stores/entry.h"
+#include "support/devices/kernels.h"
 #include "support/harness.h"
-#include "support/kernels.h"
-#include "support/loose_files.h"
-#include "support/mutate.h"
+#include "support/stores/loose_files.h"
+#include "support/stores/mutate.h"
 #include "tiers/binary/artifact.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/entry_writer.h"

@@ -7,9 +7,9 @@
 
 #include "frontend/program/program_tables.h"
 #include "kiln.h"
-#include "support/graph.h"
+#include "support/frontend/graph.h"
+#include "support/frontend/program.h"
 #include "support/harness.h"
-#include "support/program.h"
 #include "tiers/typed/code_state.h"
 #include "tiers/typed/method_instance.h"
 #include "tiers/typed/publish.h"

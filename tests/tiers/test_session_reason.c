@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kiln/sys/cache_tools.h"
-#include "support/toys.h"
+#include "support/frontend/toys.h"
 #include "tiers/binary/artifact.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/session.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "kiln.h"
+#include "support/frontend/toy_frontend.h"
 #include "support/harness.h"
-#include "support/toy_frontend.h"
 
 struct fixture {
     kiln_context *context;

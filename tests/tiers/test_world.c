@@ -1,7 +1,7 @@
 /* test_world.c - worlds, their holders, places, and many threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend thread */
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

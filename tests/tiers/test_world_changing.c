@@ -9,8 +9,8 @@
 #include "kiln/compile.h"
 #include "kiln/config.h"
 #include "kiln/context.h"
+#include "support/frontend/toy_frontend.h"
 #include "support/harness.h"
-#include "support/toy_frontend.h"
 
 #define DEFINITIONS 300
 

@@ -9,7 +9,7 @@
 
 #include "kiln/compile.h"
 #include "kiln/config.h"
-#include "support/program.h"
+#include "support/frontend/program.h"
 
 /*
  * A definition ends what relied on the one before, one result after the other.

@@ -7,8 +7,8 @@
 #include "kiln/compile.h"
 #include "kiln/config.h"
 #include "kiln/context.h"
+#include "support/frontend/toy_frontend.h"
 #include "support/harness.h"
-#include "support/toy_frontend.h"
 
 /* f0 calls the others, f1 calls f2. */
 #define ROOT 0

@@ -13,7 +13,7 @@
 #include "kiln.h"
 #include "kiln/runtime.h"
 #include "kiln/sys/cache_tools.h"
-#include "support/toy_frontend.h"
+#include "support/frontend/toy_frontend.h"
 
 typedef struct setting {
     kiln_context *context;

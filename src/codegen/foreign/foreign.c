@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
-#include "codegen/foreign/foreign_math.h"
-#include "codegen/foreign/neutral.h"
+#include "codegen/foreign/math/foreign_math.h"
+#include "codegen/foreign/neutral/neutral.h"
 #include "codegen/groups/groups.h"
 #include "codegen/module/codegen_stages.h"
 #include "codegen/module/codegen_values.h"
@@ -158,21 +158,6 @@ static int may_fail(LLVMValueRef function)
     return 0;
 }
 
-int kiln__foreign_calls_itself(LLVMValueRef function)
-{
-    LLVMUseRef use;
-
-    for (use = LLVMGetFirstUse(function); use != NULL;
-         use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
-
-        if (LLVMIsAInstruction(user) == NULL ||
-            LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) == function)
-            return 1;
-    }
-    return 0;
-}
-
 /* Makes the entry the job's item function: internal, and inlined if it can
    be. */
 static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
@@ -184,9 +169,7 @@ static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     LLVMSetValueName2(entry, name, strlen(name));
     LLVMSetLinkage(entry, LLVMInternalLinkage);
-    if (!kiln__foreign_calls_itself(entry)) {
-        kiln__inline_always(entry);
-    }
+    kiln__inline_unless_recursive(entry);
     job->item_function = entry;
     job->can_fail = may_fail(entry);
     return KILN_OK;

@@ -10,9 +10,6 @@
    that it calls of the kernel language are defined, and then
    kiln__foreign_need() finds what is missing. */
 kiln_status kiln__foreign_lower(kiln__codegen_job *job);
-/* True when the function calls itself directly: it cannot be inlined
-   everywhere. The inliner notices indirect recursion. */
-int kiln__foreign_calls_itself(LLVMValueRef function);
 
 /* ---- foreign_small.c ---- */
 /* Sets job->is_small, and what is inlined, of a linked module. */

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/foreign_findings.h"
-#include "codegen/foreign/foreign_math.h"
+#include "codegen/foreign/math/foreign_math.h"
 #include "codegen/module/codegen_stages.h"
 #include "codegen/module/codegen_values.h"
 

@@ -1,7 +1,7 @@
 /* foreign_forget.c - forgets what a frontend said of memory accesses. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
-#include "codegen/foreign/foreign_device.h"
+#include "codegen/foreign/device/foreign_device.h"
 #include "codegen/module/codegen_values.h"
 
 /*

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
-#include "codegen/foreign/neutral.h"
+#include "codegen/foreign/neutral/neutral.h"
 #include "codegen/module/codegen_stages.h"
 #include "codegen/module/codegen_values.h"
 

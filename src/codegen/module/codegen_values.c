@@ -40,6 +40,27 @@ void kiln__inline_always(LLVMValueRef function)
     kiln__add_attribute(function, "alwaysinline");
 }
 
+static int calls_itself(LLVMValueRef function)
+{
+    LLVMUseRef use;
+
+    for (use = LLVMGetFirstUse(function); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsAInstruction(user) == NULL ||
+            LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) == function)
+            return 1;
+    }
+    return 0;
+}
+
+void kiln__inline_unless_recursive(LLVMValueRef function)
+{
+    if (!calls_itself(function))
+        kiln__inline_always(function);
+}
+
 LLVMTypeRef kiln__lane_type(LLVMTypeRef type)
 {
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind

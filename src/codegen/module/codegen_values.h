@@ -15,6 +15,9 @@ void kiln__add_attribute(LLVMValueRef function, const char *name);
 void kiln__remove_attribute(LLVMValueRef function, const char *name);
 /* Adds alwaysinline, and removes what contradicts it. */
 void kiln__inline_always(LLVMValueRef function);
+/* The same, unless the function calls itself directly: then it cannot be
+   inlined everywhere. The inliner notices indirect recursion. */
+void kiln__inline_unless_recursive(LLVMValueRef function);
 
 /* ---- vectors ---- */
 

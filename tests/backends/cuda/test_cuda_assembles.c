@@ -4,8 +4,8 @@
 /* LINKS: codegen */
 #include <dirent.h>
 
-#include "support/lower_fake.h"
-#include "support/request.h"
+#include "support/codegen/lower_fake.h"
+#include "support/codegen/request.h"
 
 #include "base/toolchain/tool_paths.h"
 

@@ -7,7 +7,7 @@
 #include "backends/backend.h"
 #include "kiln.h"
 #include "support/harness.h"
-#include "support/report_table.h"
+#include "support/stores/report_table.h"
 #include "tiers/binary/artifact.h"
 
 /*

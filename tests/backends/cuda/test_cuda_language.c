@@ -11,7 +11,7 @@
 #include "backends/cuda/codegen/cuda_codegen.h"
 #include "base/toolchain/tool_paths.h"
 #include "kiln.h"
-#include "support/signatures.h"
+#include "support/devices/signatures.h"
 
 /*
  * Kernels become PTX through kiln.h, and that is handed to the vendor's tools

@@ -9,7 +9,7 @@
 #include "backends/backend.h"
 #include "backends/gpu/gpu.h"
 #include "backends/handles.h"
-#include "support/gpu.h"
+#include "support/devices/gpu.h"
 #include "support/harness.h"
 
 #define ITEMS 512

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "support/gpu.h"
+#include "support/devices/gpu.h"
 #include "support/harness.h"
 
 #define THREADS 4

@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 #define ITEMS 4096
 

@@ -8,7 +8,7 @@
 
 #include "support/harness.h"
 
-#include "support/kernels.h"
+#include "support/devices/kernels.h"
 
 /*
  * Without optimisation a kernel has the checked body alone; that one is held

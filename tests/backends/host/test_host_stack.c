@@ -9,7 +9,7 @@
 
 #include "kiln.h"
 #include "support/harness.h"
-#include "support/stacks.h"
+#include "support/process/stacks.h"
 
 /*
  * A kernel that recurs, or whose frames are large, gives the same wherever it

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 /*
  * Loops of LLVM IR as another frontend may write them. One that is run to its

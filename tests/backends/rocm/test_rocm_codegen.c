@@ -10,7 +10,7 @@
 #include "backends/rocm/codegen/llvm_gap_rocm.h"
 #include "backends/rocm/codegen/rocm_codegen.h"
 #include "context/types/types.h"
-#include "support/devices.h"
+#include "support/devices/devices.h"
 #include "tiers/binary/artifact.h"
 
 static const char program[] =

@@ -10,8 +10,8 @@
 #include "backends/rocm/codegen/llvm_gap_rocm.h"
 #include "backends/rocm/codegen/rocm_codegen.h"
 #include "context/types/types.h"
-#include "support/devices.h"
-#include "support/signatures.h"
+#include "support/devices/devices.h"
+#include "support/devices/signatures.h"
 #include "tiers/binary/artifact.h"
 
 static kiln_package *load(const signature *s)

@@ -7,7 +7,7 @@
 #include <elf.h>
 
 #include "backends/rocm/codegen/llvm_gap_rocm.h"
-#include "support/request.h"
+#include "support/codegen/request.h"
 
 /* ---- a code object that LLVM and lld made ---- */
 

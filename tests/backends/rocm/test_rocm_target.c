@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backends/rocm/rocm_driver.h"
-#include "support/gpu.h"
+#include "support/devices/gpu.h"
 #include "support/harness.h"
 
 static kiln_status describe(kiln_target *out, const char *name)

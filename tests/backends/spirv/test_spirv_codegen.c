@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "kiln.h"
-#include "support/signatures.h"
+#include "support/devices/signatures.h"
 
 /* Each line of tests/language/signatures.txt becomes a module, which spirv-val
    looks at where it is installed. */

@@ -1,0 +1,35 @@
+/* neutral.c - turns a neutral module into the bound form. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/foreign/neutral/neutral.h"
+#include "base/error.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * The order of the passes. Each one leaves a module that LLVM's verifier
+ * accepts.
+ */
+
+int kiln__neutral_is(LLVMValueRef entry)
+{
+    const LLVMTypeRef type = LLVMGlobalGetValueType(entry);
+
+    return LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMVoidTypeKind;
+}
+
+kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
+{
+    LLVMValueRef inner;
+
+    KILN_TRY(kiln__neutral_check_entry(job, *entry));
+    KILN_TRY(kiln__neutral_check_layout(job));
+    KILN_TRY(kiln__neutral_raise(job));
+    KILN_TRY(kiln__neutral_map_spaces(job));
+    KILN_TRY(kiln__neutral_fences(job));
+    KILN_TRY(kiln__neutral_map_scopes(job));
+    KILN_TRY(kiln__neutral_dynamic_memory(job));
+    kiln__target_describe(job);
+    inner = LLVMGetNamedFunction(job->module, job->request->entry);
+    kiln__neutral_copy_aggregates(job, inner);
+    KILN_TRY(kiln__neutral_pass_item(job, &inner));
+    return kiln__neutral_bind_entry(job, inner, entry);
+}

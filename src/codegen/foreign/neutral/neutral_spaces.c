@@ -1,0 +1,137 @@
+/* neutral_spaces.c - gives a neutral module the target's address spaces. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/foreign/foreign.h"
+#include "codegen/foreign/neutral/neutral.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * Neutral modules number address spaces as NVPTX and AMDGPU do: 0 generic, 1
+ * global, 3 group, 4 constant, 5 private. A module may announce that its
+ * numbers are SPIR's instead. Both are mapped to the target's in one step.
+ *
+ * In a neutral module, an alloca may be in generic memory. On a target where
+ * that is not so, it is put where the target has the variables of an item, and
+ * a cast makes a generic pointer of its address. Constants in generic memory
+ * are put where the target reads them fast. LLVM then follows the casts, and
+ * finds out which memory most accesses are to.
+ */
+
+#define SPACE_COUNT KILN__NEUTRAL_SPACE_COUNT
+
+/* ---- the module's numbers ---- */
+
+/* Returns the text of the node `!{!"text"}`, or NULL. */
+static const char *text_of(LLVMValueRef node, unsigned *size)
+{
+    LLVMValueRef operand;
+
+    if (LLVMGetMDNodeNumOperands(node) != 1)
+        return NULL;
+    LLVMGetMDNodeOperands(node, &operand);
+    return operand != NULL ? LLVMGetMDString(operand, size) : NULL;
+}
+
+/* Returns the neutral numbers of the module's own, or NULL. */
+static const unsigned *find_numbers(kiln__codegen_job *job)
+{
+    static const unsigned neutral[SPACE_COUNT] = {0, 1, KILN__LLVM_NO_SPACE,
+                                                  3, 4, 5};
+    static const unsigned spir[SPACE_COUNT] = {5, 1, 4,
+                                               3, 0, KILN__LLVM_NO_SPACE};
+    const unsigned count =
+        LLVMGetNamedMetadataNumOperands(job->module, KILN__NEUTRAL_METADATA);
+    const char *text;
+    LLVMValueRef node;
+    unsigned size = 0;
+
+    if (count == 0)
+        return neutral;
+    if (count == 1) {
+        LLVMGetNamedMetadataOperands(job->module, KILN__NEUTRAL_METADATA,
+                                     &node);
+        text = text_of(node, &size);
+        if (text != NULL && size == 4 && memcmp(text, "spir", 4) == 0)
+            return spir;
+    }
+    (void)kiln__job_fail(job, KILN_ECODEGEN,
+                         "metadata '" KILN__NEUTRAL_METADATA
+                         "' of the module is not "
+                         "!{!\"spir\"}");
+    return NULL;
+}
+
+/* ---- functions ---- */
+
+static int is_call(LLVMValueRef user, LLVMValueRef function)
+{
+    unsigned count;
+
+    if (LLVMIsACallInst(user) == NULL || LLVMGetCalledValue(user) != function)
+        return 0;
+    count = LLVMGetNumArgOperands(user);
+    for (unsigned i = 0; i < count; i++)
+        if (LLVMGetOperand(user, i) == function)
+            return 0;
+    return 1;
+}
+
+/* Functions are not in generic memory, so a pointer to one cannot become a
+   generic pointer. */
+static kiln_status check_functions(kiln__codegen_job *job)
+{
+    LLVMValueRef f;
+    LLVMUseRef use;
+
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        for (use = LLVMGetFirstUse(f); use != NULL; use = LLVMGetNextUse(use))
+            if (!is_call(LLVMGetUser(use), f))
+                return kiln__foreign_refuse(
+                    job, "function", f,
+                    "its address is taken, and the target has no pointers to "
+                    "functions");
+    return KILN_OK;
+}
+
+/* Fills in which of the target's spaces each of the module's becomes. */
+static kiln_status read_map(kiln__codegen_job *job, unsigned to[SPACE_COUNT],
+                            unsigned *generic)
+{
+    const unsigned *target = job->backend->foreign->neutral_spaces;
+    const unsigned *numbers = find_numbers(job);
+
+    if (numbers == NULL)
+        return job->status;
+    for (unsigned i = 0; i < SPACE_COUNT; i++) {
+        to[i] = KILN__LLVM_NO_SPACE;
+        if (numbers[i] != KILN__LLVM_NO_SPACE)
+            to[i] = target[numbers[i]];
+        if (numbers[i] == 0)
+            *generic = i;
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job)
+{
+    unsigned to[SPACE_COUNT], unknown = 0;
+    kiln__llvm_spaces map = {.to = to,
+                             .count = SPACE_COUNT,
+                             .constants =
+                                 job->backend->foreign->neutral_constants};
+
+    KILN_TRY(read_map(job, to, &map.generic));
+    if (to[0] != 0)
+        KILN_TRY(check_functions(job));
+    if (!kiln__llvm_map_spaces(job->module, &map, &unknown))
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "the module has pointers of address space %u, "
+                              "and 0, 1, 3, 4 and 5 have a meaning",
+                              unknown);
+    kiln__llvm_move_allocas(
+        job->module, LLVMGetPointerAddressSpace(kiln__job_item_pointer(job)));
+    return KILN_OK;
+}
