@@ -33,6 +33,25 @@ static void promises_to_linkers_and_callers_are_dropped(void **state)
         foreign_refused_on(0, list[i].head, list[i].body, "");
 }
 
+/* As compilers leave it that optimise nothing: the passes remove the call, and
+   nobody has to define the function. */
+static void functions_whose_results_nobody_takes_are_not_needed(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < 4; t++) {
+        outcome o;
+
+        foreign_build(
+            &o, &foreign_targets[t],
+            "declare float @_Z3logf(float) nounwind willreturn memory(none)\n",
+            "  %x = load float, @A %y\n"
+            "  %l = call float @_Z3logf(float %x)\n" STORE("float", "1.0"),
+            2);
+        assert_string_equal(o.message, "");
+        free(o.bytes);
+    }
+}
+
 /* ---- intrinsics ---- */
 
 typedef struct intrinsic {
@@ -715,6 +734,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promises_to_linkers_and_callers_are_dropped),
+        cmocka_unit_test(functions_whose_results_nobody_takes_are_not_needed),
         cmocka_unit_test(what_looks_at_the_running_thread_is_refused),
         cmocka_unit_test(what_changes_how_numbers_are_rounded_is_refused),
         cmocka_unit_test(what_ends_the_process_is_refused),

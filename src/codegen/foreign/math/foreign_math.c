@@ -428,6 +428,19 @@ static int has_mathematics(const kiln__codegen_job *job)
     return 0;
 }
 
+/* Nobody has to define a function whose last call dead code had. */
+static void drop_unused(const kiln__codegen_job *job)
+{
+    LLVMValueRef next;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = next) {
+        next = LLVMGetNextFunction(f);
+        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) == NULL)
+            LLVMDeleteFunction(f);
+    }
+}
+
 /* Makes operands constant that are: then nothing is taken from a library for
    them. */
 static kiln_status simplify(kiln__codegen_job *job)
@@ -465,6 +478,7 @@ static kiln_status rewrite_all(kiln__codegen_job *job)
 kiln_status kiln__foreign_math(kiln__codegen_job *job)
 {
     KILN_TRY(simplify(job));
+    drop_unused(job);
     KILN_TRY(rewrite_all(job));
     return kiln__foreign_builtins(job);
 }
