@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "backends/handles.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "context/callback.h"
 
 /*
  * Every backend that Kiln knows has an entry, so that a request for one that
@@ -163,6 +165,18 @@ kiln_status kiln__backend_add(kiln_context *context, const char *name,
     return KILN_OK;
 }
 
+/* Launches of other threads never end in the child; one that this thread is in
+   a callback of goes on. */
+static void forget_launches_after_fork(void *env)
+{
+    const kiln_context *context = env;
+
+    if (kiln__callback_is_open(context))
+        return;
+    for (kiln_queue *at = context->backends->queues; at != NULL; at = at->next)
+        kiln__queue_set_busy(at, 0);
+}
+
 kiln_status kiln__backends_new(kiln_context *context, kiln_error **error)
 {
     struct kiln__backends *backends =
@@ -174,9 +188,11 @@ kiln_status kiln__backends_new(kiln_context *context, kiln_error **error)
         kiln__deallocate(&context->alloc, backends, sizeof *backends);
         return kiln__error_no_memory(error);
     }
-    backends->guard = (kiln__fork_guard){.mutex = &backends->lock};
-    kiln__fork_add(&context->fork, &backends->guard);
     context->backends = backends;
+    backends->guard = (kiln__fork_guard){.mutex = &backends->lock,
+                                         .child = forget_launches_after_fork,
+                                         .env = context};
+    kiln__fork_add(&context->fork, &backends->guard);
     return KILN_OK;
 }
 

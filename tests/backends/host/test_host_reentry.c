@@ -4,8 +4,12 @@
 #include "kiln.h"
 #include "support/harness.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /*
  * The kernel `outer` allocates, prints, and allocates again. The host's
@@ -53,6 +57,7 @@ struct fixture {
     int64_t inner_result;
     int warnings;
     int freed;
+    sem_t is_inside, may_leave; /* of a callback on another thread */
 };
 
 static void act_once(fixture *f)
@@ -174,7 +179,7 @@ static kiln_status launch(kiln_queue *queue, const kiln_kernel *kernel,
 {
     kiln_array array = {.data = to, .sizes = {ITEMS}};
     const void *arguments[] = {&array};
-    const kiln_launch shape = {{items, 0, 0}, {10, 0, 0}};
+    const kiln_launch shape = {.grid = {items, 0, 0}, .block = {10, 0, 0}};
 
     return kiln_queue_launch(queue, kernel, &shape, arguments, 1, error);
 }
@@ -331,6 +336,59 @@ static void a_context_is_not_freed_in_a_definition(void **state)
     assert_int_equal(f->warnings, 1);
 }
 
+/* ---- a child of fork() ---- */
+
+static void stay_inside(fixture *f)
+{
+    sem_post(&f->is_inside);
+    while (sem_wait(&f->may_leave) != 0)
+        continue;
+}
+
+static void *launch_and_stay(void *env)
+{
+    fixture *f = env;
+    int64_t result = 0;
+
+    f->seen = launch(f->queue, f->outer, &result, 1, NULL);
+    return NULL;
+}
+
+/* Returns how the child ended: 0 if it could free what the thread used. */
+static int free_in_child(fixture *f)
+{
+    pid_t child = fork();
+    int result;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        kiln_queue_free(f->queue);
+        kiln_device_close(f->device);
+        kiln_context_free(f->context);
+        _exit(f->freed && f->warnings == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    return result;
+}
+
+static void a_child_is_not_in_launches_of_other_threads(void **state)
+{
+    fixture *f = *state;
+    pthread_t thread;
+    int result;
+
+    assert_int_equal(sem_init(&f->is_inside, 0, 0), 0);
+    assert_int_equal(sem_init(&f->may_leave, 0, 0), 0);
+    f->act = stay_inside;
+    assert_int_equal(pthread_create(&thread, NULL, launch_and_stay, f), 0);
+    assert_int_equal(sem_wait(&f->is_inside), 0);
+    result = free_in_child(f);
+    sem_post(&f->may_leave);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    assert_int_equal(f->seen, KILN_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -344,6 +402,7 @@ int main(void)
         TEST(a_kernel_on_the_pool_is_not_collected),
         TEST(a_context_is_not_freed_in_a_launch),
         TEST(a_context_is_not_freed_in_a_definition),
+        TEST(a_child_is_not_in_launches_of_other_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
