@@ -29,13 +29,20 @@
 #define KILN__HIDDEN_HEAP 3u  /* and the heap */
 #define KILN__HIDDEN_MOST 4u  /* and the size of dynamic group memory */
 
+/* Returns how many a kernel has that reports exceptions or prints. */
+static inline uint32_t kiln__hidden_count(int allocates, int dynamic_local)
+{
+    if (dynamic_local)
+        return KILN__HIDDEN_MOST;
+    return allocates ? KILN__HIDDEN_HEAP : KILN__HIDDEN_COUNT;
+}
+
+/* A kernel that reports nothing, and needs none of the others, has none. */
 static inline int kiln__hidden_fits(uint32_t count, int allocates,
                                     int dynamic_local)
 {
-    if (dynamic_local)
-        return count == KILN__HIDDEN_MOST;
-    return allocates ? count == KILN__HIDDEN_HEAP
-                     : count == 0 || count == KILN__HIDDEN_COUNT;
+    return count == kiln__hidden_count(allocates, dynamic_local) ||
+           (count == 0 && !allocates && !dynamic_local);
 }
 
 /*

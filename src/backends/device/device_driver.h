@@ -149,6 +149,12 @@ static inline int kiln__launch_shape_is(const kiln__launch_shape *shape,
            memcmp(shape->asked, request->block, sizeof shape->asked) == 0;
 }
 
+/* Refuses a launch with dynamic memory whose groups need more than the `most`
+   bytes that a group of the device has; 0: unknown. */
+kiln_status kiln__launch_local_check(const char *device, uint64_t most,
+                                     const kiln_launch_request *request,
+                                     kiln_error **error);
+
 /*
  * Fills the shape of a request for kernel `number`. A block of zeros is
  * replaced by a group that divides the grid, is within the limits and the

@@ -147,3 +147,24 @@ kiln_status kiln__launch_shape_find(kiln__launch_shape *shape, uint64_t number,
     shape->number = number;
     return KILN_OK;
 }
+
+/* ---- group memory ---- */
+
+kiln_status kiln__launch_local_check(const char *device, uint64_t most,
+                                     const kiln_launch_request *request,
+                                     kiln_error **error)
+{
+    const uint32_t dynamic = request->dynamic_local_bytes;
+    const kiln_kernel_info *info;
+
+    if (dynamic == 0 || most == 0)
+        return KILN_OK;
+    info = kiln_kernel_get_info(request->kernel);
+    if ((uint64_t)info->static_local_bytes + dynamic <= most)
+        return KILN_OK;
+    return kiln__error_set(
+        error, KILN_EINVAL,
+        "launch of %s: a group needs %" PRIu32 " bytes of memory and %" PRIu32
+        " of dynamic memory; on %s a group has %" PRIu64,
+        info->method, info->static_local_bytes, dynamic, device, most);
+}

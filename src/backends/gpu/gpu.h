@@ -263,8 +263,8 @@ typedef struct kiln__gpu_entry {
 
 typedef struct kiln__gpu_function {
     struct kiln__gpu_module *module;
-    char *name;
-    uint64_t number; /* number in the table of loaded kernels */
+    const kiln_kernel_info *info; /* the artifact's */
+    uint64_t number;              /* number in the table of loaded kernels */
     kiln__gpu_entry first;
     struct kiln__gpu_function *next;
 } kiln__gpu_function;

@@ -228,9 +228,8 @@ static kiln_status check_hidden(const kiln_artifact *artifact,
             return kiln__error_set(error, KILN_EMISMATCH,
                                    "%s: %u hidden arguments, not %u",
                                    info->name, (unsigned)info->hidden_arguments,
-                                   info->dynamic_local ? KILN__HIDDEN_MOST
-                                   : info->allocates   ? KILN__HIDDEN_HEAP
-                                                       : KILN__HIDDEN_COUNT);
+                                   (unsigned)kiln__hidden_count(
+                                       info->allocates, info->dynamic_local));
     }
     return KILN_OK;
 }
@@ -278,7 +277,6 @@ static void function_free(kiln__gpu_function *function)
     }
     if (function->number != 0)
         kiln__loaded_kernels_remove(&backend->kernels, function->number);
-    kiln__string_free(alloc, function->name);
     kiln__deallocate(alloc, function, sizeof *function);
 }
 
@@ -344,11 +342,30 @@ static kiln__gpu_entry *keep_entry(kiln__gpu_function *function,
     return at;
 }
 
+/* A function with dynamic group memory asks once for all that it may have. */
+static kiln__gpu_result ask_for_local(const kiln__gpu_context *context,
+                                      void *handle,
+                                      const kiln_kernel_info *info)
+{
+    const kiln__gpu_vendor *vendor = context->backend->vendor;
+    const uint32_t fixed = info->static_local_bytes;
+
+    if (!info->dynamic_local || vendor->local_unasked == 0 ||
+        context->local_bytes <= vendor->local_unasked ||
+        context->local_bytes <= fixed ||
+        context->api->function_set_attribute == NULL)
+        return 0;
+    return context->api->function_set_attribute(
+        handle, vendor->local_attribute, (int)(context->local_bytes - fixed));
+}
+
 /* Looks the function up in the module, with the most items of a group that its
    registers allow. */
 static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
-                           void *module, const char *name, kiln_error **error)
+                           void *module, const kiln_kernel_info *info,
+                           kiln_error **error)
 {
+    const char *name = info->name;
     const kiln__gpu_api *api = context->api;
     kiln__gpu_place before;
     kiln__gpu_result result;
@@ -365,6 +382,9 @@ static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
     else if (result != 0)
         status = kiln__gpu_fail(context, result, error,
                                 "finding function %.128s", name);
+    else if ((result = ask_for_local(context, out->handle, info)) != 0)
+        status = kiln__gpu_fail(context, result, error,
+                                "dynamic group memory of %.128s", name);
     out->threads = context->limits.items;
     /* Attribute 0 is the most threads of a group. */
     if (status == KILN_OK && api->function_attribute != NULL &&
@@ -389,7 +409,7 @@ kiln_status kiln__gpu_function_in(const kiln__gpu_entry **out,
     if (*out != NULL)
         return KILN_OK;
     KILN_TRY(module_in(&handle, module, context, error));
-    KILN_TRY(look_up(&values, context, handle, function->name, error));
+    KILN_TRY(look_up(&values, context, handle, function->info, error));
     spare = kiln__allocate(alloc, sizeof *spare);
     if (spare == NULL)
         return kiln__error_no_memory(error);
@@ -412,19 +432,20 @@ static kiln__gpu_context *context_of(kiln__gpu_module *module)
     return context;
 }
 
-static kiln_status fill_function(kiln__gpu_function *function,
+static kiln_status fill_function(kiln__gpu_function *function, const char *name,
                                  kiln_error **error)
 {
     kiln__gpu_module *module = function->module;
     kiln__gpu_backend *backend = module->backend;
     const kiln__gpu_entry *entry;
 
-    if (kiln__artifact_kernel_named(module->artifact, function->name) == NULL)
+    function->info = kiln__artifact_kernel_named(module->artifact, name);
+    if (function->info == NULL)
         return kiln__error_set(error, KILN_ECORRUPT,
                                "%s image: no kernel \"%.128s\"",
-                               backend->vendor->name, function->name);
-    function->number = kiln__loaded_kernels_add(
-        &backend->kernels, module->artifact, function->name);
+                               backend->vendor->name, name);
+    function->number =
+        kiln__loaded_kernels_add(&backend->kernels, module->artifact, name);
     if (function->number == 0)
         return kiln__error_no_memory(error);
     return kiln__gpu_function_in(&entry, function, context_of(module), error);
@@ -441,9 +462,7 @@ kiln_status kiln__gpu_function_new(kiln__gpu_function **out,
     if (function == NULL)
         return kiln__error_no_memory(error);
     function->module = module;
-    function->name = kiln__string_copy(alloc, name);
-    status = function->name != NULL ? fill_function(function, error)
-                                    : kiln__error_no_memory(error);
+    status = fill_function(function, name, error);
     if (status != KILN_OK) {
         function_free(function);
         return status;

@@ -215,45 +215,6 @@ static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
                                    NULL, error);
 }
 
-static kiln_status check_local(const kiln__gpu_context *context,
-                               const kiln_launch_request *request,
-                               kiln_error **error)
-{
-    const kiln_kernel_info *info = kiln_kernel_get_info(request->kernel);
-    const uint64_t wanted =
-        (uint64_t)info->static_local_bytes + request->dynamic_local_bytes;
-
-    if (context->local_bytes == 0 || wanted <= context->local_bytes)
-        return KILN_OK;
-    return kiln__error_set(
-        error, KILN_EINVAL,
-        "launch of %s: a group needs %" PRIu32 " bytes of memory and %" PRIu32
-        " of dynamic memory; on %s a group has %" PRIu32,
-        info->method, info->static_local_bytes, request->dynamic_local_bytes,
-        context->name, context->local_bytes);
-}
-
-/* Prepares a launch with dynamic group memory. The function asks for all that
-   it may have, so that launches on several threads do not take turns. */
-static kiln__gpu_result ask_for_local(const kiln__gpu_context *context,
-                                      void *function,
-                                      const kiln_launch_request *request)
-{
-    const kiln__gpu_vendor *vendor = context->backend->vendor;
-    const uint32_t fixed =
-        kiln_kernel_get_info(request->kernel)->static_local_bytes;
-    const uint32_t bytes = request->dynamic_local_bytes;
-
-    if (vendor->local_unasked == 0 ||
-        (uint64_t)fixed + bytes <= vendor->local_unasked ||
-        context->api->function_set_attribute == NULL)
-        return 0;
-    return context->api->function_set_attribute(
-        function, vendor->local_attribute,
-        (int)(context->local_bytes > fixed ? context->local_bytes - fixed
-                                           : bytes));
-}
-
 static kiln__gpu_result call_driver(const kiln__gpu_queue *queue,
                                     void *function,
                                     const kiln_launch_request *request,
@@ -303,15 +264,11 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
     KILN_TRY(kiln__gpu_function_in(&entry, function, context, error));
     if (!kiln__launch_shape_is(&queue->shape, function->number, request))
         KILN_TRY(find_shape(queue, function->number, entry, request, error));
-    if (request->dynamic_local_bytes != 0)
-        KILN_TRY(check_local(context, request, error));
+    KILN_TRY(kiln__launch_local_check(context->name, context->local_bytes,
+                                      request, error));
     size = kiln__device_hidden(request, queue->state_address, function->number);
     KILN_TRY(kiln__gpu_enter(context, &before, error));
-    result = request->dynamic_local_bytes != 0
-                 ? ask_for_local(context, entry->handle, request)
-                 : 0;
-    if (result == 0)
-        result = call_driver(queue, entry->handle, request, size);
+    result = call_driver(queue, entry->handle, request, size);
     kiln__gpu_leave(context, &before);
     if (result != 0)
         return kiln__gpu_fail(context, result, error, "launch of %s",

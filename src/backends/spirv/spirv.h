@@ -350,10 +350,6 @@ kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
                                void **function, kiln_error **error);
 void kiln__spirv_unload(void *self, void *module);
 
-/* Refuses a launch whose groups need more memory than the device has. */
-kiln_status kiln__spirv_check_local(const kiln__spirv_function *function,
-                                    const kiln_launch_request *request,
-                                    kiln_error **error);
 /* Returns the size that a driver is told for a parameter with `is_local`, whose
    value stands at `value`: at least 1, since drivers refuse 0. */
 size_t kiln__spirv_local_size(const void *value);

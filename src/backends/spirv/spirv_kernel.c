@@ -179,26 +179,6 @@ static kiln_status check_arguments(const kiln__spirv_function *function,
                            device->name, (unsigned long long)most);
 }
 
-kiln_status kiln__spirv_check_local(const kiln__spirv_function *function,
-                                    const kiln_launch_request *request,
-                                    kiln_error **error)
-{
-    const kiln__spirv_device *device = function->module->device;
-    const kiln_kernel_info *info = function->info;
-    const uint64_t wanted =
-        (uint64_t)info->static_local_bytes + request->dynamic_local_bytes;
-
-    if (request->dynamic_local_bytes == 0 || device->local_bytes == 0 ||
-        wanted <= device->local_bytes)
-        return KILN_OK;
-    return kiln__error_set(error, KILN_EINVAL,
-                           "launch of %s: a group needs %u bytes of memory and "
-                           "%u of dynamic memory; on %s a group has %llu",
-                           info->method, (unsigned)info->static_local_bytes,
-                           (unsigned)request->dynamic_local_bytes, device->name,
-                           (unsigned long long)device->local_bytes);
-}
-
 size_t kiln__spirv_local_size(const void *value)
 {
     uint64_t size;

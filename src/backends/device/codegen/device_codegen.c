@@ -346,11 +346,10 @@ static void fill_kernel(wrapper *w)
 
 static uint32_t count_hidden(kiln__codegen_job *job)
 {
-    if (job->dynamic_local)
-        return KILN__HIDDEN_MOST;
-    if (job->uses_heap)
-        return KILN__HIDDEN_HEAP;
-    return kiln__device_has_reports(job) ? KILN__HIDDEN_COUNT : 0;
+    if (!job->dynamic_local && !job->uses_heap &&
+        !kiln__device_has_reports(job))
+        return 0;
+    return kiln__hidden_count(job->uses_heap, job->dynamic_local);
 }
 
 static void add_hidden(wrapper *w)

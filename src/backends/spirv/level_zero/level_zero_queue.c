@@ -274,7 +274,8 @@ kiln_status kiln__level_zero_launch(void *self, void *queue,
     (void)exception;
     KILN_TRY(kiln__spirv_function_on(&function, request->function,
                                      &to->device->base, error));
-    KILN_TRY(kiln__spirv_check_local(function, request, error));
+    KILN_TRY(kiln__launch_local_check(
+        to->device->base.name, to->device->base.local_bytes, request, error));
     KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
     status = launch_with(to, kernel->native, function, request, error);
     kiln__spirv_kernel_give(function, kernel);

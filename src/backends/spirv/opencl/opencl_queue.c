@@ -237,7 +237,8 @@ kiln_status kiln__opencl_launch(void *self, void *queue,
     if (!kiln__launch_shape_is(&to->shape, function->number, request))
         KILN_TRY(kiln__launch_shape_find(&to->shape, function->number, request,
                                          &function->limits, NULL, error));
-    KILN_TRY(kiln__spirv_check_local(function, request, error));
+    KILN_TRY(kiln__launch_local_check(
+        to->device->base.name, to->device->base.local_bytes, request, error));
     KILN_TRY(need_state(to, function, error));
     (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
                               function->number);
