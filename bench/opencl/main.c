@@ -5,155 +5,164 @@
 #include <string.h>
 
 #include "cases.h"
+#include "processes.h"
 
 /*
- *     kiln-opencl CASES [--check] [FILTER]
+ *     kiln-opencl CASES [--check | --target TARGET | --processes] [FILTER]
  *
  * Runs the cases of a file (cases.h) on both systems and compares what they
- * leave in the buffers. Unless --check is given, it also tells how many times
- * faster Kiln's second execution is, and at the end the geometric mean. The
- * exit status is 1 if a case failed or differs, 2 if nothing could be run.
+ * leave in the buffers. Without an option it also tells how many times faster
+ * Kiln's second execution is, and at the end the geometric mean. --target
+ * compiles the cases for a target without a device, and runs nothing.
+ * --processes measures whole processes (processes.h). The exit status is 1 if a
+ * case failed or differs, 2 if nothing could be run.
  */
 
-#define LINE_SIZE 4096
-#define TOLERANCE 1e-4
+typedef struct options {
+    const char *cases;
+    const char *filter;
+    const char *target; /* of --target */
+    int is_check, is_processes;
+} options;
 
 typedef struct totals {
-    int ran, wrong;
+    int ran, wrong, timed;
     double logarithms, least;
 } totals;
 
-static double number_at(const case_argument *a, const void *bytes, size_t at)
-{
-    float single;
-    double value;
+/* ---- one case ---- */
 
-    if (a->item_size == sizeof value) {
-        memcpy(&value, (const char *)bytes + at, sizeof value);
-        return value;
-    }
-    memcpy(&single, (const char *)bytes + at, sizeof single);
-    return single;
+static void tell_failure(const cl_case *c, const char *what)
+{
+    (void)printf("%-24s %s\n", c->name, what);
 }
 
-static int is_close(double a, double b)
+static void tell_times(const cl_case *c, const case_run *ours,
+                       const case_run *theirs, totals *t)
 {
-    const double larger = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    const double ratio = theirs->second_ms / ours->second_ms;
 
-    if (isnan(a) || isnan(b) || isinf(a) || isinf(b))
-        return (isnan(a) && isnan(b)) || a == b;
-    return fabs(a - b) <= TOLERANCE * larger + 1e-6;
+    t->timed++;
+    t->logarithms += log(ratio);
+    t->least = ratio < t->least ? ratio : t->least;
+    (void)printf("%-24s %6.2f times faster (%.3f and %.3f ms)\n", c->name,
+                 ratio, ours->second_ms, theirs->second_ms);
 }
 
-static int is_same(const case_argument *a, const void *ours, const void *theirs)
-{
-    if (!a->is_float)
-        return memcmp(ours, theirs, a->size) == 0;
-    for (size_t at = 0; at < a->size; at += a->item_size)
-        if (!is_close(number_at(a, ours, at), number_at(a, theirs, at)))
-            return 0;
-    return 1;
-}
-
-/* Returns the first argument that differs, or the count. */
-static size_t find_difference(const cl_case *c, const case_run *ours,
-                              const case_run *theirs)
-{
-    size_t i = 0;
-
-    while (i < c->count &&
-           (c->arguments[i].kind != CASE_BUFFER ||
-            is_same(&c->arguments[i], ours->results[i], theirs->results[i])))
-        i++;
-    return i;
-}
-
-static void tell(const cl_case *c, const case_run *ours, const case_run *theirs,
-                 totals *t, int with_times)
-{
-    const size_t differs = find_difference(c, ours, theirs);
-    double ratio;
-
-    t->ran++;
-    if (differs < c->count) {
-        t->wrong++;
-        (void)printf("%-24s argument %zu differs\n", c->name, differs);
-    } else if (with_times) {
-        ratio = theirs->second_ms / ours->second_ms;
-        t->logarithms += log(ratio);
-        t->least = ratio < t->least ? ratio : t->least;
-        (void)printf("%-24s %6.2f times faster (%.3f and %.3f ms)\n", c->name,
-                     ratio, ours->second_ms, theirs->second_ms);
-    } else {
-        (void)printf("%-24s same\n", c->name);
-    }
-    (void)fflush(stdout);
-}
-
-static void run_case(const cl_case *c, totals *t, int with_times)
+/* Returns whether the case is right. */
+static int run_case(const cl_case *c, totals *t, int with_times)
 {
     case_run ours = {{NULL}, 0, 0}, theirs = {{NULL}, 0, 0};
+    const int is_alone = case_has_expectation(c);
+    int is_right = 0;
+    size_t differs;
 
-    if (kiln_run(&ours, c, with_times) && peer_run(&theirs, c, with_times)) {
-        tell(c, &ours, &theirs, t, with_times);
+    if (!kiln_run(&ours, c, with_times) ||
+        (!is_alone && !peer_run(&theirs, c, with_times))) {
+        tell_failure(c, "failed");
+    } else if ((differs = case_difference(
+                    c, &ours, is_alone ? NULL : &theirs)) < c->count) {
+        (void)printf("%-24s argument %zu differs\n", c->name, differs);
     } else {
-        t->ran++;
-        t->wrong++;
-        (void)printf("%-24s failed\n", c->name);
-        (void)fflush(stdout);
+        is_right = 1;
+        if (with_times && !is_alone)
+            tell_times(c, &ours, &theirs, t);
+        else
+            tell_failure(c, is_alone ? "as expected" : "same");
     }
     run_dispose(&ours);
     run_dispose(&theirs);
+    return is_right;
 }
 
-static void run_file(FILE *file, const char *folder, const char *filter,
-                     totals *t, int with_times)
+static int compile_case(const cl_case *c)
 {
-    static char line[LINE_SIZE];
+    const int is_right = kiln_compiles(c);
 
-    while (fgets(line, sizeof line, file) != NULL) {
-        cl_case c;
+    tell_failure(c, is_right ? "compiled" : "failed");
+    return is_right;
+}
 
-        if (line[0] == '#' || line[0] == '\n')
-            continue;
-        if (!case_read(&c, line, folder))
-            t->wrong++;
-        else if (filter == NULL || strstr(c.name, filter) != NULL)
-            run_case(&c, t, with_times);
-        case_dispose(&c);
+/* What all cases have in common. */
+typedef struct taking {
+    const options *o;
+    totals t;
+} taking;
+
+static int take_case(const cl_case *c, void *env)
+{
+    taking *all = env;
+    const options *o = all->o;
+    int is_right;
+
+    if (o->filter != NULL && strstr(c->name, o->filter) == NULL)
+        return 1;
+    if (o->target != NULL)
+        is_right = compile_case(c);
+    else if (o->is_processes)
+        is_right = measure_processes(c, o->cases);
+    else
+        is_right = run_case(c, &all->t, !o->is_check);
+    all->t.ran++;
+    all->t.wrong += !is_right;
+    (void)fflush(stdout);
+    return 1;
+}
+
+/* ---- all of them ---- */
+
+static int read_words(options *out, int count, char **words)
+{
+    int at = 2;
+
+    if (count < 2)
+        return 0;
+    out->cases = words[1];
+    if (at < count && strcmp(words[at], "--check") == 0)
+        out->is_check = at++;
+    else if (at < count && strcmp(words[at], "--processes") == 0)
+        out->is_processes = at++;
+    else if (at + 1 < count && strcmp(words[at], "--target") == 0) {
+        out->target = words[at + 1];
+        at += 2;
     }
+    if (at < count)
+        out->filter = words[at++];
+    return at == count && (out->filter == NULL || out->filter[0] != '-');
 }
 
-/* Copies the folder of a path. */
-static void folder_of(char *out, size_t size, const char *path)
+static int open_sides(const options *o)
 {
-    const char *slash = strrchr(path, '/');
+    if (o->target != NULL)
+        return kiln_open(o->target);
+    return o->is_processes || (peer_open() && kiln_open(NULL));
+}
 
-    (void)snprintf(out, size, "%.*s", slash != NULL ? (int)(slash - path) : 1,
-                   slash != NULL ? path : ".");
+static void tell_totals(const options *o, const totals *t)
+{
+    if (t->timed > 0)
+        (void)printf("geometric mean %.2f, least %.2f\n",
+                     exp(t->logarithms / t->timed), t->least);
+    if (o->is_processes)
+        tell_processes();
+    (void)printf("%d of %d are right\n", t->ran - t->wrong, t->ran);
 }
 
 int main(int count, char **words)
 {
-    const int is_check = count > 2 && strcmp(words[2], "--check") == 0;
-    const char *filter = count > 2 + is_check ? words[2 + is_check] : NULL;
-    totals t = {.least = HUGE_VAL};
-    char folder[1024];
-    FILE *file;
+    options o = {0};
+    taking all = {&o, {.least = HUGE_VAL}};
+    int is_read = 0;
 
-    if (count < 2 || (file = fopen(words[1], "r")) == NULL) {
-        (void)fprintf(stderr, "usage: kiln-opencl CASES [--check] [FILTER]\n");
+    if (!read_words(&o, count, words)) {
+        (void)fprintf(stderr, "usage: kiln-opencl CASES [--check | --target "
+                              "TARGET | --processes] [FILTER]\n");
         return 2;
     }
-    folder_of(folder, sizeof folder, words[1]);
-    if (peer_open() && kiln_open())
-        run_file(file, folder, filter, &t, !is_check);
+    if (open_sides(&o))
+        is_read = cases_each(o.cases, NULL, take_case, &all);
     peer_close();
     kiln_close();
-    (void)fclose(file);
-    if (t.ran > t.wrong && !is_check)
-        (void)printf("geometric mean %.2f, least %.2f\n",
-                     exp(t.logarithms / (t.ran - t.wrong)), t.least);
-    (void)printf("%d of %d are right\n", t.ran - t.wrong, t.ran);
-    return t.ran == 0 ? 2 : t.wrong > 0;
+    tell_totals(&o, &all.t);
+    return !is_read || all.t.ran == 0 ? 2 : all.t.wrong > 0;
 }

@@ -36,17 +36,27 @@ static int good(kiln_status status, kiln_error *error)
     return 0;
 }
 
-int kiln_open(void)
+static kiln_status open_host(kiln_error **error)
 {
+    const kiln_status status =
+        kiln_device_open(&device, context, "host", 0, error);
+
+    return status == KILN_OK ? kiln_queue_new(&queue, device, error) : status;
+}
+
+int kiln_open(const char *target)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
     kiln_error *error = NULL;
     kiln_status status = kiln_context_new(&context, NULL, &error);
 
+    options.target = target;
     if (status == KILN_OK)
-        status = kiln_config_new(&config, context, NULL, &error);
+        status = kiln_config_new(&config, context, &options, &error);
     if (status == KILN_OK)
-        status = kiln_device_open(&device, context, "host", 0, &error);
-    if (status == KILN_OK)
-        status = kiln_queue_new(&queue, device, &error);
+        status = target == NULL ? open_host(&error)
+                                : kiln_device_open_offline(&device, context,
+                                                           config, &error);
     return good(status, error);
 }
 
@@ -60,7 +70,7 @@ void kiln_close(void)
 static kiln_status type_of(const kiln_type **out, const case_argument *a,
                            kiln_error **error)
 {
-    char text[16];
+    char text[80];
 
     (void)snprintf(text, sizeof text, "%s%s",
                    a->kind == CASE_LOCAL ? "u64" : a->type,
@@ -171,6 +181,14 @@ static int run(case_run *out, running *r, int with_times)
     if (with_times)
         out->second_ms = run_time(reset, launch, r);
     return out->second_ms >= 0;
+}
+
+int kiln_compiles(const cl_case *c)
+{
+    running r = {.c = c};
+    kiln_error *error = NULL;
+
+    return good(compile(&r, &error), error);
 }
 
 int kiln_run(case_run *out, const cl_case *c, int with_times)
