@@ -215,7 +215,7 @@ kiln_status kiln_cache_import(kiln_cache_report *out, kiln_context *context,
     importing i = {.context = context};
     kiln__cache_walk walk = {.filter = &filter, .see = import_one, .env = &i};
 
-    KILN_REQUIRE(out != NULL && out->size > 0, error);
+    KILN_TRY(kiln__sized_check(out, "kiln_cache_report", error));
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(pack != NULL, error);
     walk.alloc = &context->alloc;
