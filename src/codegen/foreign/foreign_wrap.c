@@ -163,15 +163,10 @@ static kiln_status make_types(wrapping *w)
 static LLVMValueRef add_saturated(const wrapping *w, LLVMValueRef a,
                                   LLVMValueRef b)
 {
-    static const char name[] = "llvm.uadd.sat";
-    LLVMTypeRef i64 = kiln__job_i64(w->job);
-    const unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(w->job->module, id, &i64, 1);
     LLVMValueRef values[] = {a, b};
 
-    return LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(function),
-                          function, values, 2, "");
+    return kiln__call_intrinsic(w->builder, "llvm.uadd.sat",
+                                kiln__job_i64(w->job), values, 2);
 }
 
 /* Returns where the memory of a local argument begins. */

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "codegen/module/codegen_values.h"
 #include "ir/ir_math_names.h"
@@ -42,12 +41,7 @@ LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
                                    LLVMTypeRef type, LLVMValueRef *arguments,
                                    unsigned count)
 {
-    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    const LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(l->job->module, id, &type, 1);
-
-    return LLVMBuildCall2(l->builder, LLVMGlobalGetValueType(function),
-                          function, arguments, count, "");
+    return kiln__call_intrinsic(l->builder, name, type, arguments, count);
 }
 
 /* ---- functions of C ---- */

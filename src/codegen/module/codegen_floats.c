@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/module/codegen_floats.h"
 
-#include <string.h>
-
 #include "abi/scalars.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 
 /*
@@ -153,17 +152,12 @@ static LLVMValueRef odd_single(const kiln__codegen_job *job,
                             "");
 }
 
-static LLVMValueRef call_intrinsic(const kiln__codegen_job *job,
-                                   LLVMBuilderRef builder, const char *name,
-                                   LLVMValueRef value, LLVMValueRef other)
+static LLVMValueRef call_with(LLVMBuilderRef builder, const char *name,
+                              LLVMValueRef value, LLVMValueRef other)
 {
-    LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef both[2] = {value, other};
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        job->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
 
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          both, 2, "");
+    return kiln__call_intrinsic(builder, name, LLVMTypeOf(value), both, 2);
 }
 
 /* Returns the integer, 32 or 64 bits and not negative as an unsigned one, as an
@@ -179,10 +173,9 @@ static LLVMValueRef odd_size(const kiln__codegen_job *job,
     const uint64_t room = LLVMGetIntTypeWidth(type) - F32_DIGITS;
     LLVMValueRef shift, digits, lost, scale;
 
-    shift =
-        LLVMBuildSub(builder, number(type, room),
-                     call_intrinsic(job, builder, "llvm.ctlz", size, no), "");
-    shift = call_intrinsic(job, builder, "llvm.smax", shift, number(type, 0));
+    shift = LLVMBuildSub(builder, number(type, room),
+                         call_with(builder, "llvm.ctlz", size, no), "");
+    shift = call_with(builder, "llvm.smax", shift, number(type, 0));
     digits = LLVMBuildLShr(builder, size, shift, "");
     lost = LLVMBuildICmp(builder, LLVMIntNE,
                          LLVMBuildShl(builder, digits, shift, ""), size, "");
@@ -207,8 +200,7 @@ static LLVMValueRef odd_integer(const kiln__codegen_job *job,
 
     if (!is_signed)
         return odd_size(job, builder, value);
-    size = odd_size(job, builder,
-                    call_intrinsic(job, builder, "llvm.abs", value, no));
+    size = odd_size(job, builder, call_with(builder, "llvm.abs", value, no));
     return LLVMBuildSelect(
         builder, LLVMBuildICmp(builder, LLVMIntSLT, value, number(type, 0), ""),
         LLVMBuildFNeg(builder, size, ""), size, "");

@@ -61,6 +61,20 @@ void kiln__inline_unless_recursive(LLVMValueRef function)
         kiln__inline_always(function);
 }
 
+LLVMValueRef kiln__call_intrinsic(LLVMBuilderRef builder, const char *name,
+                                  LLVMTypeRef type, LLVMValueRef *arguments,
+                                  unsigned count)
+{
+    const LLVMBasicBlockRef block = LLVMGetInsertBlock(builder);
+    const LLVMModuleRef module =
+        LLVMGetGlobalParent(LLVMGetBasicBlockParent(block));
+    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        module, LLVMLookupIntrinsicID(name, strlen(name)), &type, type != NULL);
+
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          arguments, count, "");
+}
+
 LLVMTypeRef kiln__lane_type(LLVMTypeRef type)
 {
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind

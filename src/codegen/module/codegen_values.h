@@ -19,6 +19,14 @@ void kiln__inline_always(LLVMValueRef function);
    inlined everywhere. The inliner notices indirect recursion. */
 void kiln__inline_unless_recursive(LLVMValueRef function);
 
+/* ---- intrinsics ---- */
+
+/* Calls an intrinsic of LLVM. `type` is what the intrinsic is overloaded for;
+   NULL: for nothing. */
+LLVMValueRef kiln__call_intrinsic(LLVMBuilderRef builder, const char *name,
+                                  LLVMTypeRef type, LLVMValueRef *arguments,
+                                  unsigned count);
+
 /* ---- vectors ---- */
 
 /* Returns the type of a vector's elements, or the type itself. */

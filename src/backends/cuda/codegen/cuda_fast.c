@@ -1,8 +1,8 @@
 /* cuda_fast.c - fast, approximate instructions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
 
 #include "backends/cuda/codegen/cuda_codegen.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 
 /*
@@ -79,19 +79,16 @@ LLVMValueRef kiln__cuda_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
     const quick *q =
         operation == KILN__FAST_DIVIDE ? &divide : &functions[operation];
     const char *name = q->names[job->settings->fast_math != 0];
-    LLVMTypeRef type = LLVMTypeOf(arguments[0]);
-    LLVMValueRef function, operands[2] = {arguments[0], NULL};
+    LLVMTypeRef type = q->is_overloaded ? LLVMTypeOf(arguments[0]) : NULL;
+    LLVMValueRef operands[2] = {arguments[0], NULL};
 
     if (name == NULL)
         return NULL;
     operands[0] = scaled(builder, arguments[0], q->before);
     if (q->operands == 2)
         operands[1] = arguments[1];
-    function = LLVMGetIntrinsicDeclaration(
-        job->module, LLVMLookupIntrinsicID(name, strlen(name)), &type,
-        q->is_overloaded != 0);
     return scaled(builder,
-                  LLVMBuildCall2(builder, LLVMGlobalGetValueType(function),
-                                 function, operands, (unsigned)q->operands, ""),
+                  kiln__call_intrinsic(builder, name, type, operands,
+                                       (unsigned)q->operands),
                   q->after);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 
 /* ---- helpers ---- */
@@ -15,11 +16,8 @@ LLVMValueRef kiln__device_intrinsic(kiln__codegen_job *job,
                                     LLVMBuilderRef builder, const char *name,
                                     LLVMValueRef *arguments, unsigned count)
 {
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        job->module, LLVMLookupIntrinsicID(name, strlen(name)), NULL, 0);
-
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          arguments, count, "");
+    (void)job;
+    return kiln__call_intrinsic(builder, name, NULL, arguments, count);
 }
 
 LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,

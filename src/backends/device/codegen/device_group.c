@@ -3,6 +3,7 @@
 #include "backends/device/codegen/device_codegen.h"
 
 #include "codegen/module/codegen_floats.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 #include "ir/ir_tables.h"
 
@@ -118,16 +119,9 @@ static LLVMValueRef least_or_greatest(const lanes *s, int is_least,
                       : kiln__kind_is_signed(kind) ? 1
                                                    : 0;
     const char *name = names[is_least][which];
-    LLVMTypeRef type = LLVMTypeOf(a);
-    LLVMValueRef both[2] = {a, b}, function;
-    size_t size = 0;
+    LLVMValueRef both[2] = {a, b};
 
-    while (name[size] != '\0')
-        size++;
-    function = LLVMGetIntrinsicDeclaration(
-        s->job->module, LLVMLookupIntrinsicID(name, size), &type, 1);
-    return LLVMBuildCall2(s->builder, LLVMGlobalGetValueType(function),
-                          function, both, 2, "");
+    return kiln__call_intrinsic(s->builder, name, LLVMTypeOf(a), both, 2);
 }
 
 static LLVMValueRef combine_in(const lanes *s, uint32_t operation, int32_t kind,

@@ -4,6 +4,7 @@
 
 #include "backends/host/codegen/host_codegen.h"
 #include "codegen/elf/elf.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 #include "kiln/type.h"
 
@@ -392,13 +393,9 @@ static void add_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
 static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item)
 {
-    static const char name[] = "llvm.frameaddress";
-    LLVMTypeRef pointer = pointer_of(job);
     LLVMValueRef level = LLVMConstNull(kiln__job_i32(job));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &pointer, 1);
-    LLVMValueRef here = LLVMBuildCall2(
-        builder, LLVMGlobalGetValueType(function), function, &level, 1, "");
+    LLVMValueRef here = kiln__call_intrinsic(builder, "llvm.frameaddress",
+                                             pointer_of(job), &level, 1);
     LLVMValueRef used = LLVMBuildSub(
         builder, LLVMBuildPtrToInt(builder, item, kiln__job_i64(job), ""),
         LLVMBuildPtrToInt(builder, here, kiln__job_i64(job), ""), "");

@@ -5,6 +5,7 @@
 #include "backends/device/codegen/device_codegen.h"
 #include "backends/rocm/codegen/rocm_codegen.h"
 #include "codegen/elf/elf.h"
+#include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 
 /*
@@ -199,20 +200,16 @@ static LLVMValueRef fast(kiln__codegen_job *job, LLVMBuilderRef builder,
         [KILN__MATH_LOG] = "llvm.log",     [KILN__MATH_LOG2] = "llvm.log2",
         [KILN__MATH_LOG10] = "llvm.log10",
     };
-    LLVMTypeRef type = LLVMTypeOf(arguments[0]);
-    LLVMValueRef function, made;
+    LLVMValueRef made;
 
+    (void)job;
     if (operation == KILN__FAST_DIVIDE) {
         made = LLVMBuildFDiv(builder, arguments[0], arguments[1], "");
     } else if (names[operation] == NULL) {
         return NULL;
     } else {
-        function = LLVMGetIntrinsicDeclaration(
-            job->module,
-            LLVMLookupIntrinsicID(names[operation], strlen(names[operation])),
-            &type, 1);
-        made = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function),
-                              function, arguments, 1, "");
+        made = kiln__call_intrinsic(builder, names[operation],
+                                    LLVMTypeOf(arguments[0]), arguments, 1);
     }
     LLVMSetFastMathFlags(
         made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/rocm/codegen/rocm_codegen.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * Processors permute all lanes of a sub-group at once. The exception is a
@@ -55,16 +56,10 @@ static LLVMValueRef permute(kiln__codegen_job *job, LLVMBuilderRef builder,
                                   arguments, 2);
 }
 
-static LLVMValueRef swap_halves(kiln__codegen_job *job, LLVMBuilderRef builder,
-                                LLVMValueRef word)
+static LLVMValueRef swap_halves(LLVMBuilderRef builder, LLVMValueRef word)
 {
-    static const char name[] = "llvm.amdgcn.permlane64";
-    LLVMTypeRef type = LLVMTypeOf(word);
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
-
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          &word, 1, "");
+    return kiln__call_intrinsic(builder, "llvm.amdgcn.permlane64",
+                                LLVMTypeOf(word), &word, 1);
 }
 
 static LLVMValueRef permute_halves(kiln__codegen_job *job,
@@ -72,7 +67,7 @@ static LLVMValueRef permute_halves(kiln__codegen_job *job,
                                    LLVMValueRef from)
 {
     const LLVMValueRef other =
-        permute(job, builder, swap_halves(job, builder, word), from);
+        permute(job, builder, swap_halves(builder, word), from);
     const LLVMValueRef own = permute(job, builder, word, from);
     const LLVMValueRef is_near =
         LLVMBuildICmp(builder, LLVMIntULT,
@@ -168,11 +163,6 @@ void kiln__rocm_fence(kiln__codegen_job *job, LLVMBuilderRef builder,
 LLVMValueRef kiln__rocm_ballot(kiln__codegen_job *job, LLVMBuilderRef builder,
                                LLVMValueRef condition)
 {
-    static const char name[] = "llvm.amdgcn.ballot";
-    LLVMTypeRef type = kiln__job_i64(job);
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
-
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          &condition, 1, "");
+    return kiln__call_intrinsic(builder, "llvm.amdgcn.ballot",
+                                kiln__job_i64(job), &condition, 1);
 }

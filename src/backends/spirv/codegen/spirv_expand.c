@@ -100,12 +100,8 @@ static LLVMValueRef call_builtin(const expansion *e, const char *name,
 static LLVMValueRef call_intrinsic(const expansion *e, const char *name,
                                    LLVMValueRef *arguments, unsigned count)
 {
-    LLVMTypeRef type = LLVMTypeOf(arguments[0]);
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        e->job->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
-
-    return LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(function),
-                          function, arguments, count, "");
+    return kiln__call_intrinsic(e->builder, name, LLVMTypeOf(arguments[0]),
+                                arguments, count);
 }
 
 /* ---- integers ---- */

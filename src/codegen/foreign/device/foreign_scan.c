@@ -78,15 +78,11 @@ LLVMValueRef kiln__foreign_combine(const kiln__device_call *c,
     const int is_float = kiln__kind_is_float(c->kind);
     const LLVMOpcode opcode = is_float ? with->of_floats : with->of_integers;
     const char *name = is_float ? with->float_name : with->integer_name;
-    LLVMTypeRef type = LLVMTypeOf(a);
-    LLVMValueRef both[2] = {a, b}, function;
+    LLVMValueRef both[2] = {a, b};
 
     if (opcode != 0)
         return LLVMBuildBinOp(builder, opcode, a, b, "");
-    function = LLVMGetIntrinsicDeclaration(
-        c->job->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          both, 2, "");
+    return kiln__call_intrinsic(builder, name, LLVMTypeOf(a), both, 2);
 }
 
 static LLVMValueRef neutral_integer(const kiln__device_call *c)

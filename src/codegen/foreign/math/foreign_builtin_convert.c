@@ -127,13 +127,9 @@ static LLVMValueRef number(LLVMTypeRef type, uint64_t value)
 static LLVMValueRef bound(const conversion *c, const char *name,
                           LLVMValueRef value, uint64_t by)
 {
-    LLVMTypeRef type = c->from;
-    LLVMValueRef both[2] = {value, number(type, by)};
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        c->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
+    LLVMValueRef both[2] = {value, number(c->from, by)};
 
-    return LLVMBuildCall2(c->builder, LLVMGlobalGetValueType(function),
-                          function, both, 2, "");
+    return kiln__call_intrinsic(c->builder, name, c->from, both, 2);
 }
 
 /* How many bits the greatest number has. */

@@ -82,12 +82,7 @@ static const struct builtin *find(const kiln__mangled_name *name)
 static LLVMValueRef intrinsic(const building *b, const char *name,
                               LLVMValueRef *values, unsigned count)
 {
-    LLVMTypeRef type = b->type;
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        b->job->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
-
-    return LLVMBuildCall2(b->builder, LLVMGlobalGetValueType(function),
-                          function, values, count, "");
+    return kiln__call_intrinsic(b->builder, name, b->type, values, count);
 }
 
 static LLVMValueRef with_flag(const building *b, const char *name)
