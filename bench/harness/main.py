@@ -18,7 +18,8 @@ import readme
 import record
 import versions
 
-FAMILIES = ["seed", "peers", "scale", "growth", "simulation"]
+FAMILIES = ["seed", "peers", "scale", "growth", "simulation", "codegen"]
+ON_DEMAND = ("peers", "codegen")
 
 
 def families():
@@ -63,7 +64,7 @@ def read_options(arguments):
 def wanted(family, options):
     if options.only:
         return family.NAME == options.only.split("/")[0]
-    return family.NAME != "peers" or options.peers
+    return family.NAME not in ON_DEMAND or options.peers
 
 
 def run_all(options, writer):

@@ -187,6 +187,7 @@ def growth(series):
 
 def write(path, lines):
     """The paths of what was drawn."""
+    import codegen      # which draws with what is above
     groups = peer_groups(lines)
     drawings = {}
     if groups:
@@ -199,6 +200,9 @@ def write(path, lines):
     series = growth_series(lines, "compile")
     if series:
         drawings[path.removesuffix(".svg") + "-growth.svg"] = growth(series)
+    ratios = codegen.drawing(lines)
+    if ratios:
+        drawings[path.removesuffix(".svg") + "-codegen.svg"] = ratios
     for name, drawing in drawings.items():
         with open(name, "w", encoding="utf-8") as file:
             file.write(drawing)

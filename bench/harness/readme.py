@@ -114,7 +114,8 @@ def main(paths):
         return 2
     here = os.path.dirname(os.path.abspath(__file__))
     families = [importlib.import_module(name) for name in
-                ("seed", "peers", "scale", "growth", "simulation")
+                ("seed", "peers", "scale", "growth", "simulation",
+                 "codegen")
                 if os.path.exists(os.path.join(here, name + ".py"))]
     for name in write(families, merged(paths)):
         print(f"README.md: table {name}")

@@ -8,6 +8,8 @@ import platform
 import re
 import subprocess
 
+import codegen
+
 CL_PLATFORM_VERSION = 0x0901
 
 
@@ -64,4 +66,4 @@ def find(bench):
             found["pocl"] = pocl.group(1)
         else:
             found["opencl"] = text
-    return found
+    return {**found, **codegen.versions(bench)}
