@@ -288,9 +288,10 @@ static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
     kiln__value left = kiln__infer_decay(in, a, ast);
     kiln__value count;
 
-    /* A literal on the left takes the type of the count. */
+    /* A literal on the left takes the type of the count, unless that is so
+       narrow that it was chosen for a count. */
     if (left.kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_TYPED &&
-        kiln__kind_is_integer(b->type->kind))
+        kiln__kind_is_integer(b->type->kind) && b->type->size >= 4)
         left = kiln__infer_adapt(in, &left, b->type, ast, "the count");
     left = kiln__infer_settle(in, &left, ast);
     if (kiln__value_is_vague(&left))
