@@ -250,11 +250,14 @@ static const char *nearest_name(kiln__infer *in, const char *name)
 
 kiln__value kiln__infer_unknown_name(kiln__infer *in, const kiln__ast *ast)
 {
-    const char *near = nearest_name(in, ast->text);
-    const char *hint = near == NULL
-                           ? NULL
-                           : kiln__infer_format(in, "did you mean `%s`?", near);
+    const char *hint = kiln__other_name_hint(ast->text);
 
+    if (hint == NULL) {
+        const char *near = nearest_name(in, ast->text);
+
+        if (near != NULL)
+            hint = kiln__infer_format(in, "did you mean `%s`?", near);
+    }
     return kiln__infer_error(in, ast->span, "unknown-name", hint,
                              "unknown name `%s`", ast->text);
 }

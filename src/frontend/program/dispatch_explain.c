@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/data/ascii.h"
 #include "context/types/types.h"
 #include "frontend/program/program_tables.h"
 
@@ -123,6 +124,17 @@ static void print_reason(kiln__text *out, const kiln__method *method,
     }
 }
 
+/* True for an operator that is called with an array. */
+static int takes_array(const kiln__dispatch_call *call)
+{
+    if (kiln__is_word(call->generic->name[0]))
+        return 0;
+    for (size_t i = 0; i < call->count; i++)
+        if (call->arguments[i].type->kind == KILN_TYPE_ARRAY)
+            return 1;
+    return 0;
+}
+
 /* Lists candidates, current ones first, one on each line. */
 static const char *candidates(kiln__arena *arena,
                               const kiln__dispatch_call *call)
@@ -147,7 +159,11 @@ static const char *candidates(kiln__arena *arena,
     kiln__language_unlock(generic->package->language);
     if (found > CANDIDATES_SHOWN)
         kiln__text_format(&text, "\nand %zu more", found - CANDIDATES_SHOWN);
-    if (found == 0)
+    if (found == 0 && takes_array(call))
+        kiln__text_format(&text,
+                          "operators take elements: `a[i] %s b[i]` in a loop",
+                          generic->name);
+    else if (found == 0)
         kiln__text_format(&text, "`%s` has no methods", generic->name);
     return keep_text(arena, &text);
 }

@@ -183,6 +183,12 @@ void kiln__source_locate(const kiln__source *source, kiln__span span,
 const char *kiln__nearest_name(const char *name, const char *const *names,
                                size_t count);
 
+/* ---- other_languages.c ---- */
+/* Return what a name of another language is called here, as a hint; NULL if it
+   is not known. The first is for where a type is expected. */
+const char *kiln__other_type_hint(const char *name);
+const char *kiln__other_name_hint(const char *name);
+
 /* ---- parse.c ---- */
 /* Parses a text; `file` and `text` are copied. If the text has errors,
    KILN_ESYNTAX with a diagnostic for each, and no source is made. */

@@ -63,6 +63,9 @@ int kiln__parser_close(kiln__parser *parser, kiln__token_kind kind,
 /* Takes a name and copies it. `what` is for the message: "a name for the
    field". */
 const char *kiln__parser_name(kiln__parser *parser, const char *what);
+/* True if a statement assigns to a keyword. It is reported, and the token
+   becomes a name. */
+int kiln__parser_assigns_reserved(kiln__parser *parser);
 int kiln__parser_is_word(const kiln__parser *parser, const kiln__token *token,
                          const char *word);
 /* True when the statement may end before the token. */

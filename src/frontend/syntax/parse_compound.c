@@ -288,6 +288,12 @@ static int parse_for_header(kiln__parser *p, range *out)
     out->variable = kiln__parser_name(p, "a name for the loop's variable");
     if (out->variable == NULL)
         return 0;
+    if (p->token.kind == KILN__TOKEN_NAME) {
+        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                                 "write `for i in 0..n`",
+                                 "the loop's variable has no type");
+        return 0;
+    }
     if (p->token.kind == KILN__TOKEN_ASSIGN) {
         (void)kiln__parser_error(p, p->token.span, "unexpected-token",
                                  "write `for i in 0..n`",

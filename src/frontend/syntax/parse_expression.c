@@ -108,6 +108,14 @@ static int parse_list(kiln__parser *p, kiln__token_kind closer,
             break;
         ++*commas;
     }
+    if (closer == KILN__TOKEN_RIGHT_BRACKET &&
+        p->token.kind == KILN__TOKEN_COLON) {
+        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                                 "pass an offset and a length, and loop over "
+                                 "`a[offset + i]`",
+                                 "an array has no slices");
+        return 0;
+    }
     return kiln__parser_close(p, closer, opener);
 }
 

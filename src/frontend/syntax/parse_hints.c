@@ -148,6 +148,16 @@ kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
     const int operand = begins_operand(&p->ahead);
     const word *found;
 
+    if (kiln__parser_assigns_reserved(p))
+        return KILN__TOKEN_NAME;
+    if (p->token.kind == KILN__TOKEN_STATIC &&
+        p->ahead.kind == KILN__TOKEN_FOR) {
+        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                                 "write `for i in static(0..4)`",
+                                 "`static` begins no statement");
+        kiln__parser_advance(p);
+        return stand_for(p, KILN__TOKEN_FOR);
+    }
     if (p->token.kind != KILN__TOKEN_NAME ||
         (!operand && p->ahead.kind != KILN__TOKEN_NEWLINE &&
          p->ahead.kind != KILN__TOKEN_LEFT_PAREN))

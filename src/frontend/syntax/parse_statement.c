@@ -128,6 +128,8 @@ static kiln__ast *no_effect(kiln__parser *p, const kiln__ast *e)
 
     if (e->kind == KILN__AST_BINARY && e->text[0] == '=')
         hint = "`=` assigns, `==` compares";
+    else if (e->kind == KILN__AST_NAME)
+        hint = "a call has parentheses: `f()`; a value is assigned, `x = ...`";
     return kiln__parser_error(p, e->span, "no-effect", hint,
                               "this value is not used");
 }

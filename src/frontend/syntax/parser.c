@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/data/ascii.h"
 #include "base/system/stack.h"
 #include "frontend/syntax/parse.h"
 
@@ -103,11 +104,54 @@ int kiln__parser_close(kiln__parser *p, kiln__token_kind kind,
     return 0;
 }
 
+/* True for a keyword, but for one that begins a definition: it is not meant as
+   a name where one is missing. */
+static int is_reserved(const kiln__token *token)
+{
+    const char *text = kiln__token_text[token->kind];
+
+    return text != NULL && kiln__is_letter(text[0]) &&
+           !kiln__begins_definition(token->kind);
+}
+
+static void refuse_reserved(kiln__parser *p, const kiln__token *token)
+{
+    (void)kiln__parser_error(p, token->span, "reserved-name",
+                             "choose another name", "`%s` is a reserved word",
+                             kiln__token_text[token->kind]);
+}
+
+/* A word that ends what came before it is behind a newline that the text does
+   not have. */
+static int take_reserved(kiln__parser *p)
+{
+    if (p->token.kind == KILN__TOKEN_NEWLINE && is_reserved(&p->ahead) &&
+        !p->ahead.line_start) {
+        refuse_reserved(p, &p->ahead);
+        return 0;
+    }
+    if (!is_reserved(&p->token) || p->token.line_start)
+        return 0;
+    refuse_reserved(p, &p->token);
+    p->panicking = 0;
+    return 1;
+}
+
+int kiln__parser_assigns_reserved(kiln__parser *p)
+{
+    if (!is_reserved(&p->token) || p->ahead.kind != KILN__TOKEN_ASSIGN)
+        return 0;
+    refuse_reserved(p, &p->token);
+    p->panicking = 0;
+    p->token.kind = KILN__TOKEN_NAME;
+    return 1;
+}
+
 const char *kiln__parser_name(kiln__parser *p, const char *what)
 {
     const char *name;
 
-    if (p->token.kind != KILN__TOKEN_NAME) {
+    if (p->token.kind != KILN__TOKEN_NAME && !take_reserved(p)) {
         (void)kiln__parser_expected(p, what);
         return NULL;
     }
@@ -198,8 +242,12 @@ static const char *hint_for(const kiln__parser *p)
         return "there are no pointers; an array's type is `f32[:]`";
     case KILN__TOKEN_STRING:
         return "strings stand in `print` and `assert` only";
+    case KILN__TOKEN_IF:
+        return "a choice of values is `c ? a : b`";
     default:
-        return NULL;
+        return is_reserved(&p->token) && !p->token.line_start
+                   ? "it is a reserved word, and no name"
+                   : NULL;
     }
 }
 
