@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <llvm-c/Analysis.h>
+#include <llvm-c/Linker.h>
 
 #include "base/data/array.h"
 #include "base/error.h"
@@ -162,18 +163,26 @@ static kiln_status join_texts(kiln__codegen_job *job, const char *first,
     return KILN_OK;
 }
 
+/* Nothing is made of the modules afterwards, so the second one is linked into
+   the first, for a text that LLVM's tools take. */
 static kiln_status take_text(kiln__codegen_job *job, const char *format,
                              product *out)
 {
-    char *text = LLVMPrintModuleToString(job->module);
-    char *checked = job->checked_module != NULL
-                        ? LLVMPrintModuleToString(job->checked_module)
-                        : NULL;
-    kiln_status status =
-        join_texts(job, text, checked != NULL ? checked : "", format, out);
+    char *text;
+    kiln_status status;
 
+    if (job->checked_module != NULL) {
+        const LLVMModuleRef checked = job->checked_module;
+
+        job->checked_module = NULL;
+        if (LLVMLinkModules2(job->module, checked) != 0)
+            return kiln__job_fail(job, KILN_ECODEGEN,
+                                  "the two modules cannot be linked");
+        KILN_TRY(job->status);
+    }
+    text = LLVMPrintModuleToString(job->module);
+    status = join_texts(job, text, "", format, out);
     LLVMDisposeMessage(text);
-    LLVMDisposeMessage(checked);
     return status;
 }
 

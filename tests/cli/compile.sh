@@ -23,8 +23,13 @@ for form in typed llvm llvm-opt asm; do
     cp $form.txt out
     says out saxpy
 done
+for form in llvm llvm-opt; do
+    [ "$(grep -c '^source_filename' $form.txt)" = 1 ] ||
+        fail "$form is not one module"
+done
 cp llvm-opt.txt out
 says out "define"
+says out "checked"
 cp asm.txt out
 says out "vfmadd"
 
