@@ -26,6 +26,7 @@ static const char usage[] =
     "       kiln --help | --version\n"
     "\n"
     "  ARG     2.5:f32, 3 (i64), 0.5 (f64), true\n"
+    "          (1, 2.5):NAME      a struct, a tuple or a vector of that type\n"
     "          f32[1024]=zeros|ones|iota|random:SEED, f32[16,16]=...\n"
     "          @FILE.npy          an array in C order has its shape reversed\n"
     "          fn:NAME            a function\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi/scalars.h"
+#include "kiln_record.h"
 #include "kiln_tool.h"
 #include "kiln_values.h"
 #include "npy.h"
@@ -105,6 +106,36 @@ static int read_static(tool_argument *out, kiln_context *context,
     if (status == TOOL_OK && kiln_type_size(out->type) != 0)
         return bad(text, "it has no value");
     return status;
+}
+
+/* Reads "(1, 2.5):P". */
+static int read_record(tool_argument *out, kiln_context *context,
+                       kiln_package *package, const char *text)
+{
+    const char *end = text;
+    const char *wrong;
+    size_t depth = 0, size;
+    int status;
+
+    do {
+        depth += *end == '(';
+        depth -= *end == ')';
+    } while (*end++ != '\0' && depth > 0);
+    if (depth > 0 || *end != ':')
+        return bad(text, "a struct, tuple or vector is VALUES:TYPE, as in "
+                         "(1, 2.5):(i64, f32)");
+    status = tool_type_read(&out->type, context, package, end + 1);
+    if (status != TOOL_OK)
+        return status;
+    if (kiln_type_field_count(out->type) == 0)
+        return bad(text, "values in parentheses are those of a struct, tuple "
+                         "or vector");
+    size = (size_t)kiln_type_size(out->type);
+    if (posix_memalign(&out->record, 64, size > 0 ? size : 1) != 0)
+        return tool_complain(TOOL_FAILED, "out of memory");
+    memset(out->record, 0, size);
+    wrong = record_parse(out->record, out->type, text, (size_t)(end - text));
+    return wrong == NULL ? TOOL_OK : bad(text, wrong);
 }
 
 /* Reads the size in "local:4096". Its value is that number. */
@@ -278,6 +309,8 @@ int tool_argument_read(tool_argument *out, kiln_context *context,
     memset(out, 0, sizeof *out);
     if (strncmp(text, LOCAL, sizeof LOCAL - 1) == 0)
         return read_local(out, context, text, text + sizeof LOCAL - 1);
+    if (text[0] == '(')
+        return read_record(out, context, package, text);
     if (text[0] == '@')
         return read_npy(out, context, text + 1);
     if (is_function(text) || strchr(text, '{') != NULL)
@@ -317,6 +350,7 @@ kiln_status tool_argument_fetch(tool_argument *argument, kiln_error **error)
 void tool_argument_dispose(tool_argument *argument)
 {
     kiln_buffer_free(argument->buffer);
+    free(argument->record);
     free(argument->bytes);
     memset(argument, 0, sizeof *argument);
 }
@@ -340,6 +374,9 @@ void tool_argument_print(const tool_argument *argument)
 {
     if (argument->bytes != NULL) {
         print_array(argument);
+    } else if (argument->record != NULL) {
+        record_print(stdout, argument->type, argument->record);
+        (void)putchar('\n');
     } else if (kiln_type_size(argument->type) == 0) {
         (void)printf("%s\n", kiln_type_text(argument->type));
     } else {

@@ -154,6 +154,8 @@ static kiln_status launch(run *r, kiln_error **error)
     for (size_t i = 0; i < r->count; i++)
         values[i] = r->arguments[i].bytes != NULL
                         ? (const void *)&r->arguments[i].array
+                    : r->arguments[i].record != NULL
+                        ? r->arguments[i].record
                         : (const void *)r->arguments[i].scalar;
     status = kiln_queue_launch(r->queue, r->kernel, &r->options.launch, values,
                                r->count, error);

@@ -119,6 +119,7 @@ kiln_status tool_source_function(const kiln_function **out,
 typedef struct tool_argument {
     const kiln_type *type;
     unsigned char scalar[8];
+    void *record;        /* value of a struct, tuple or vector; from malloc */
     uint64_t local_size; /* of group memory, for OpenCL C; 0: none */
     kiln_array array;    /* its data is the buffer's address */
     void *bytes;         /* initial content of the buffer; from malloc */

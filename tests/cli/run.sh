@@ -101,6 +101,41 @@ for type in f16 bf16 f32 f64; do
     line 1 "0.1"
 done
 
+# Structs, tuples and vectors.
+cat >records.kiln <<'KILN'
+struct Inner
+    a: i8
+    b: f64
+end
+struct Outer
+    inner: Inner
+    c: f32
+end
+kernel add(o: Outer, t: (i64, f32), v: Vec{f32, 4}, y: f32[:])
+    y[0] = f32(o.inner.a) + f32(o.inner.b) + o.c + f32(t[0]) + t[1] + v[3]
+end
+KILN
+expect 0 run records.kiln add '((-1, 2.5), 0.25):Outer' '(3, 0.5):(i64, f32)' \
+    '(10, 20, 30, 40):Vec{f32, 4}' 'f32[1]' --grid 1 --print 3 --print 0 \
+    --print 2
+line 1 "45.25"
+line 2 "((-1, 2.5), 0.25)"
+line 3 "(10, 20, 30, 40)"
+record() # VALUE MESSAGE
+{
+    expect 2 run records.kiln add "$1" '(3, 0.5):(i64, f32)' \
+        '(10, 20, 30, 40):Vec{f32, 4}' 'f32[1]' --grid 1
+    says err "$2"
+}
+record '((1, 2)):Outer' "fewer elements than its type"
+record '((1, 2), 3, 4):Outer' "more elements than its type"
+record '((1, 2), 3' "VALUES:TYPE"
+record '((1, 2, 3):Outer' "VALUES:TYPE"
+record '(1, 2):f32' "values in parentheses are those of"
+record '(1, 2):Outer' "are in parentheses"
+record '((1, 2), x):Outer' "not a number"
+record '((300, 2), 1):Outer' "range"
+
 # Print reaches the output.
 expect 0 run programs.kiln tell 2.5:f32 --grid 1
 line 1 "item 0: 2.5"
