@@ -13,9 +13,11 @@ often a block runs for one item of a launch is estimated as follows.
   all of these units. So a body that is unrolled four times counts a quarter
   as often, and instructions are those for an iteration of the source.
 - Other loops with such units are what unrolling left over, or another version
-  of the same loop. They count nothing.
-- A loop of which the case says nothing runs ten times for each turn of the
-  loop around it.
+  of the same loop. They count nothing. Of several nests with the same units,
+  as many loops do the work, in the order of the source.
+- A loop of which the case says nothing is another version of one of which it
+  does, for small sizes for example. If the case says nothing at all, a loop
+  runs ten times for each turn of the loop around it.
 
 Cold is what the machine goes through only to raise an exception, or in the
 rare case of a division or a root; see is_cold of each machine.
@@ -27,7 +29,7 @@ UNKNOWN_TRIPS = 10
 class Instruction:
     """An operation, what is behind it, and what it counts as.
 
-    units  by class: flop, ldg, lds, stg, sts (bytes), mufu, minmax, atom
+    units  by class: flop, ldg, lds, stg, sts (bytes), mufu, minmax, fcmp, atom
     """
 
     def __init__(self, op, rest="", units=None):
@@ -40,7 +42,7 @@ class Block:
     def __init__(self, label):
         self.label = label
         self.instructions, self.next, self.calls = [], [], []
-        self.is_cold = False
+        self.is_cold = self.may_end = False
 
     def units(self, kind):
         return sum(one.units.get(kind, 0) for one in self.instructions)
@@ -108,12 +110,16 @@ class Function:
         changed = True
         while changed:
             more = {at for at in self.reachable - cold
-                    if self.next[at] and set(self.next[at]) <= cold
+                    if self._only_leads_to(cold, at)
                     or self.dominators[at] & cold}
             cold |= more
             changed = bool(more)
         for at in cold:
             self.blocks[at].is_cold = True
+
+    def _only_leads_to(self, cold, at):
+        return (self.next[at] and not self.blocks[at].may_end and
+                set(self.next[at]) <= cold)
 
     def _find_loops(self):
         bodies = {}
@@ -145,37 +151,49 @@ class Function:
         return inner
 
     def own_units(self, loop, kind):
-        """Units of a loop's blocks that are in no inner loop of it."""
-        return sum(self.blocks[at].units(kind) for at in loop.blocks
+        """Units of a loop's blocks that are in no inner loop of it; of those
+        outside of loops, for None."""
+        return sum(self.blocks[at].units(kind) for at in self.reachable
                    if self.inner[at] is loop and not self.blocks[at].is_cold)
 
     def estimate(self, nests):
-        """Sets the turns of each loop; how many of them are guesses."""
+        """Sets the turns of each loop; how many loops were guessed."""
         for loop in self.loops:
             loop.turns = None
-        for nest in nests:
-            self._estimate_nest(nest)
         guesses = 0
+        for kind in dict.fromkeys(nest.counted for nest in nests):
+            guesses += self._estimate_kind([nest for nest in nests
+                                            if nest.counted == kind])
         for loop in sorted(self.loops, key=lambda one: -len(one.blocks)):
-            if loop.turns is None:
+            if loop.turns is None and nests:
+                loop.turns = 0
+            elif loop.turns is None:
                 loop.turns = UNKNOWN_TRIPS * (loop.parent.turns if loop.parent
                                               else 1)
                 guesses += not self.blocks[loop.header].is_cold
         return guesses
 
-    def _estimate_nest(self, nest):
-        rivals = [(self.own_units(loop, nest.kind), loop)
-                  for loop in self.loops if loop.turns is None]
-        rivals = [(units, loop) for units, loop in rivals if units]
-        if not rivals:
-            return      # unrolled altogether
-        for _, loop in rivals:
+    def _estimate_kind(self, nests):
+        """Nests with the same units, in the order of the source; how many are
+        nowhere."""
+        kind, without = nests[0].kind, nests[0].without
+        rivals = [(self.own_units(loop, kind), at, loop)
+                  for at, loop in enumerate(self.loops) if loop.turns is None
+                  and not (without and self.own_units(loop, without))]
+        rivals = [one for one in rivals if one[0]]
+        for _, _, loop in rivals:
             loop.turns = 0
-        units, main = max(rivals, key=lambda one: one[0])
-        main.turns = nest.units() / units
-        for level, loop in enumerate(main.ancestors(), 1):
-            if level <= len(nest.trips):
-                loop.turns = nest.turns(level)
+        busiest = sorted(rivals, key=lambda one: one[:2])[-len(nests):]
+        busiest.sort(key=lambda one: one[1])
+        unrolled, rolled = (nests[:len(nests) - len(busiest)],
+                            nests[len(nests) - len(busiest):])
+        for nest, (units, _, main) in zip(rolled, busiest):
+            main.turns = nest.units() / units
+            for level, loop in enumerate(main.ancestors(), 1):
+                if level <= len(nest.trips):
+                    loop.turns = nest.turns(level)
+        there = self.own_units(None, kind)
+        return sum(2 * there < nest.units() for nest in unrolled)
 
     def turns(self, at):
         """How often a block runs for an item, after estimate()."""

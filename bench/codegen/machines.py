@@ -37,6 +37,7 @@ class Builder:
     def jump(self, targets, goes_on):
         """The block ends in a jump to targets, or past it."""
         self.blocks[-1].next += targets
+        self.blocks[-1].may_end = not targets
         if goes_on:
             self.label(f"behind {len(self.blocks)}")
         else:
@@ -64,6 +65,8 @@ def sass_units(op, rest):
         return {"mufu": 1}
     if name in ("FMNMX", "IMNMX", "VIMNMX", "VIADDMNMX", "DMNMX"):
         return {"minmax": 1}
+    if name in ("FSETP", "DSETP", "FSET"):
+        return {"fcmp": 1}
     if name in ("ATOM", "ATOMG", "ATOMS", "RED"):
         return {"atom": 1}
     return {}
@@ -152,6 +155,8 @@ def amd_units(op, rest):
         units["mufu"] = 1
     elif re.match(r"(v|s)_(dual_)?(pk_)?(min|max|med|minmax|maxmin)", op):
         units["minmax"] = 1
+    elif re.match(r"v_cmpx?_\w+_f(32|64)", op):
+        units["fcmp"] = 1
     elif re.match(r"(global|flat|ds|buffer)_atomic|ds_(add|min|max|or)", op):
         units["atom"] = 1
     else:
@@ -269,6 +274,8 @@ def _spirv_units(op, words, types):
         found = re.match(r"%_ptr_(\w+?)_", types.get(pointer, ""))
         place = SPIRV_PLACES.get(found.group(1)) if found else None
         return {place[op == "OpStore"]: spirv_size(what)} if place else {}
+    if re.match("OpF(Ord|Unord)", op):
+        return {"fcmp": 1}
     return {"atom": 1} if op.startswith("OpAtomic") else {}
 
 

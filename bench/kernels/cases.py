@@ -22,9 +22,10 @@ class Nest:
     """A nest of loops: how often each runs, and what its body counts."""
 
     def __init__(self, text):
-        trips, counted = text.split()
+        trips, self.counted = text.split()
         self.trips = [int(one) for one in trips.split(",")]
-        self.kind, _, per = counted.partition(":")
+        self.kind, per, self.without = re.fullmatch(
+            r"(\w+)(?::(\d+))?(?:!(\w+))?", self.counted).groups()
         self.per = int(per or 1)
 
     def turns(self, level):

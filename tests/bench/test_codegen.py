@@ -68,6 +68,33 @@ class Loops(unittest.TestCase):
         self.assertEqual(found["work"], 5 * 2 + 40 * 2 + 1)
         self.assertEqual(found["guesses"], 0)
 
+    def test_nests_differ_by_what_they_count(self):
+        """A main loop and what is left of it, twice."""
+        loads, stores = body(4) + ["FADD R1, R2, R3"], body(1)
+        stores += ["STG.E [R2], R4"]
+        lines = [".L_x_0:", *loads, "@P0 BRA `(.L_x_0)",
+                 ".L_x_1:", *body(2), "@P1 BRA `(.L_x_1)",
+                 ".L_x_2:", *stores, "@P1 BRA `(.L_x_2)", "EXIT"]
+        found = profile(lines, ["10 stg:4", "8 ldg:4!flop", "100 ldg:4"])
+        self.assertEqual(found["work"], 10 * 3 + 4 * 3 + 25 * 6 + 1)
+
+    def test_nests_of_one_kind_come_in_order(self):
+        lines = [".L_x_0:", *body(4), "@P0 BRA `(.L_x_0)",
+                 ".L_x_1:", *body(2), "@P1 BRA `(.L_x_1)", "EXIT"]
+        found = profile(lines, ["100 ldg:4", "10 ldg:4"])
+        self.assertEqual(found["work"], 25 * 5 + 5 * 3 + 1)
+
+    def test_another_version_of_a_loop_is_not_run(self):
+        lines = [".L_x_0:", "MOV R1, R2", "@P0 BRA `(.L_x_0)",
+                 ".L_x_1:", *body(1), "@P1 BRA `(.L_x_1)", "EXIT"]
+        self.assertEqual(profile(lines, ["10 ldg:4"])["work"], 21)
+
+    def test_a_nest_that_is_nowhere_is_a_guess(self):
+        found = profile(["MOV R1, R2", "EXIT"], ["100 ldg:4"])
+        self.assertEqual(found["guesses"], 1)
+        found = profile([*body(8), "EXIT"], ["8 ldg:4"])
+        self.assertEqual(found["guesses"], 0)
+
     def test_a_loop_of_which_nobody_knows_is_a_guess(self):
         found = profile([".L_x_0:", "MOV R1, R2", "@P0 BRA `(.L_x_0)",
                          "EXIT"])
@@ -87,6 +114,11 @@ class Cold(unittest.TestCase):
                  "@P0 EXIT", "STG.E [R2], R4", "EXIT"]
         found = profile(lines)
         self.assertEqual((found["work"], found["instructions"]), (2, 8))
+
+    def test_an_end_that_is_taken_leads_nowhere_cold(self):
+        lines = ["MOV R1, R2", "@P0 EXIT", ".L_x_1:",
+                 "ATOMG.E.CAS.STRONG.SYS PT, R0, [R2], R8, R9", "EXIT"]
+        self.assertEqual(profile(lines)["work"], 2)
 
     def test_a_rare_case_of_a_division_is_not_run(self):
         lines = ["FCHK P0, R0, R1", "@!P0 BRA `(.L_x_5)",
@@ -132,7 +164,7 @@ class Others(unittest.TestCase):
 class Cases(unittest.TestCase):
     def test_each_has_its_files_and_their_kernel(self):
         found = cases.read()
-        self.assertGreaterEqual(len(found), 5)
+        self.assertGreaterEqual(len(found), 40)
         self.assertTrue(set(code_gate.KERNELS) <= {one.name for one in found})
         for case in found:
             for suffix in (".kiln", ".cl", ".cu"):

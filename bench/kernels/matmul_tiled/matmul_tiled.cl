@@ -1,5 +1,5 @@
-/* matmul_tiled - C := A B of square matrices, by tiles of 16 x 16 in the memory
- * of a group. */
+/* matmul_tiled - C := A B of square matrices, by tiles of 16 x 16 in the
+ * memory of a group. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 kernel __attribute__((reqd_work_group_size(16, 16, 1))) void
 matmul_tiled(global float *c, global const float *a, global const float *b,

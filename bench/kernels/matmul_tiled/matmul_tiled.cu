@@ -1,5 +1,5 @@
-/* matmul_tiled - C := A B of square matrices, by tiles of 16 x 16 in the memory
- * of a group. */
+/* matmul_tiled - C := A B of square matrices, by tiles of 16 x 16 in the
+ * memory of a group. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 extern "C" __global__ void __launch_bounds__(256)
 matmul_tiled(float *c, const float *a, const float *b, int n)

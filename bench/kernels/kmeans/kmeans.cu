@@ -1,0 +1,29 @@
+/* kmeans - the nearest of the centres to each point. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+extern "C" __global__ void kmeans(int *member, const float *feature,
+                                  const float *centre, int points, int clusters,
+                                  int features)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < points) {
+        float least = 3.4e38f;
+        int nearest = 0;
+
+        for (int c = 0; c < clusters; c++) {
+            float sum = 0;
+
+            for (int f = 0; f < features; f++) {
+                float off = feature[f * points + i] -
+                    centre[c * features + f];
+
+                sum += off * off;
+            }
+            if (sum < least) {
+                least = sum;
+                nearest = c;
+            }
+        }
+        member[i] = nearest;
+    }
+}

@@ -1,0 +1,34 @@
+/* lavamd - forces between the particles of a box and those of its
+ * neighbours, which a list names; 32 particles in each box. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+kernel void lavamd(global float *force, global const float *x,
+                   global const float *y, global const float *z,
+                   global const float *charge, global const int *neighbour,
+                   float a2, int boxes, int near)
+{
+    int i = get_global_id(0), box = i / 32;
+
+    if (box < boxes) {
+        float xi = x[i], yi = y[i], zi = z[i];
+        float sum = 0, fx = 0, fy = 0, fz = 0;
+
+        for (int k = 0; k < near; k++) {
+            int first = neighbour[box * near + k] * 32;
+
+            for (int j = first; j < first + 32; j++) {
+                float dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
+                float v = exp(-a2 * (dx * dx + dy * dy + dz * dz));
+                float f = 2 * v * charge[j];
+
+                sum += charge[j] * v;
+                fx += f * dx;
+                fy += f * dy;
+                fz += f * dz;
+            }
+        }
+        force[4 * i] = sum;
+        force[4 * i + 1] = fx;
+        force[4 * i + 2] = fy;
+        force[4 * i + 3] = fz;
+    }
+}
