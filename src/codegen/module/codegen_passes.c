@@ -16,6 +16,7 @@
  *   always-inline     the item function into the loops
  *   sroa, early-cse   the item's ids and locals into registers
  *   licm, unswitch    rows' and grids' arithmetic and guards out of the loops
+ *   (trim)            guards of items become the loops' bounds (trim.h)
  *   unroll            short loops, so that the item loop is innermost
  *   gvn               loads that the frontend wrote twice
  *   loop-vectorize    the item loop; instcombine and simplifycfg before and
@@ -39,46 +40,63 @@
 #define LATE SIMPLIFY("no-keep-loops;hoist-common-insts;sink-common-insts")
 #define COMBINE "instcombine<max-iterations=1;no-verify-fixpoint>"
 
-#define OWN(unswitch, loops) \
+/* Before guards become bounds, and behind that. */
+#define BEGIN(unswitch) \
     "always-inline,globaldce,function<eager-inv>(" \
     "sroa<modify-cfg>,early-cse<memssa>," EARLY "," COMBINE "," \
-    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<" unswitch \
-    ">)," EARLY "," COMBINE "," \
+    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<" unswitch ">))"
+#define GO_ON(loops) \
+    "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
     "gvn<>," COMBINE ",adce," MIDDLE "," \
     "loop-vectorize,infer-alignment," COMBINE "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"
 
-static const char unchecked[] = OWN("no-nontrivial;trivial", "");
-static const char checked[] = OWN("nontrivial;trivial", "indvars,");
+/* Passes in LLVM's text form. */
+typedef struct pipeline {
+    const char *begin; /* until guards become bounds; NULL: they do not */
+    const char *go_on;
+} pipeline;
+
+static const pipeline unchecked = {BEGIN("no-nontrivial;trivial"), GO_ON("")};
+static const pipeline checked = {BEGIN("nontrivial;trivial"),
+                                 GO_ON("indvars,")};
 /* For machine code without optimisation: values only have to be in
    registers. */
-static const char quick[] =
-    "always-inline,globaldce,function(sroa<modify-cfg>)";
+static const pipeline quick = {
+    NULL, "always-inline,globaldce,function(sroa<modify-cfg>)"};
 
-static const char *pipeline_of(const kiln__codegen_job *job)
+/* LLVM's own passes for the level. */
+static pipeline default_of(const kiln__codegen_job *job, unsigned level)
 {
     static const char *const defaults[] = {"default<O0>", "default<O1>",
                                            "default<O2>", "default<O3>"};
+    const int has_items = level >= 2 && job->backend->device == NULL;
+
+    return (pipeline){has_items ? unchecked.begin : NULL, defaults[level]};
+}
+
+static pipeline pipeline_of(const kiln__codegen_job *job)
+{
     const unsigned level =
         job->settings->opt_level < 3 ? job->settings->opt_level : 3;
 
     if (job->backend->passes != NULL)
-        return job->backend->passes[level > 0];
+        return (pipeline){NULL, job->backend->passes[level > 0]};
     /* Counters of other compilers have any width, and conditions that are the
        same for a row stand inside. */
     if (level >= 2 && job->is_small)
         return checked;
     if (level < 2 || job->request->module != NULL ||
         job->backend->device != NULL)
-        return defaults[level];
+        return default_of(job, level);
     if (job->proof_function != NULL ? job->safe_can_fail : job->can_fail)
         return checked;
     return unchecked;
 }
 
-static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
-                       LLVMTargetMachineRef machine, const char *pipeline)
+static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,
+                              const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     const unsigned level = job->settings->opt_level;
@@ -87,7 +105,7 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
 
     LLVMPassBuilderOptionsSetSLPVectorization(options, has_vectors);
     LLVMPassBuilderOptionsSetLoopVectorization(options, has_vectors);
-    error = LLVMRunPasses(module, pipeline, machine, options);
+    error = LLVMRunPasses(module, passes, job->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error != NULL) {
         char *text = LLVMGetErrorMessage(error);
@@ -96,6 +114,16 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
         LLVMDisposeErrorMessage(text);
     }
     return job->status;
+}
+
+static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
+                       const pipeline *p)
+{
+    if (p->begin != NULL) {
+        KILN_TRY(run_passes(job, module, p->begin));
+        kiln__llvm_trim(module);
+    }
+    return run_passes(job, module, p->go_on);
 }
 
 /* ---- large functions ----
@@ -146,19 +174,19 @@ static kiln_status optimise_large(kiln__codegen_job *job, LLVMModuleRef module)
 {
     kiln__llvm_inline_always(module);
     kiln__llvm_share_counters(module);
-    return run(job, module, job->machine, large_pipeline_of(job, module));
+    return run_passes(job, module, large_pipeline_of(job, module));
 }
 
 /* Large functions get fewer passes. At level 0 no pass takes long, except for
    SPIR-V. */
 static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
-                            const char *pipeline)
+                            const pipeline *p)
 {
     const uint64_t size = kiln__llvm_largest(module);
 
     if (size <= LARGE ||
         (job->settings->opt_level == 0 && job->backend->passes == NULL))
-        return run(job, module, job->machine, pipeline);
+        return run(job, module, p);
     kiln__job_log(job, "%s has %llu instructions: it gets fewer passes",
                   job->request->entry, (unsigned long long)size);
     return optimise_large(job, module);
@@ -166,10 +194,11 @@ static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
 
 kiln_status kiln__optimise(kiln__codegen_job *job)
 {
-    kiln_status status = optimise(job, job->module, pipeline_of(job));
+    const pipeline p = pipeline_of(job);
+    kiln_status status = optimise(job, job->module, &p);
 
     if (status == KILN_OK && job->checked_module != NULL)
-        status = optimise(job, job->checked_module, quick);
+        status = optimise(job, job->checked_module, &quick);
     return status;
 }
 

@@ -95,8 +95,10 @@ extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
         llvm::MDString::get(c, "llvm.loop.interleave.count"),
         llvm::ConstantAsMetadata::get(
             llvm::ConstantInt::get(llvm::Type::getInt32Ty(c), 1))};
+    llvm::Metadata *items[] = {llvm::MDString::get(c, KILN__ITEM_LOOP)};
     llvm::Metadata *operands[] = {nullptr, llvm::MDNode::get(c, parallel),
-                                  llvm::MDNode::get(c, one)};
+                                  llvm::MDNode::get(c, one),
+                                  llvm::MDNode::get(c, items)};
     llvm::MDNode *loop = llvm::MDNode::getDistinct(c, operands);
 
     loop->replaceOperandWith(0, loop); /* the node of a loop refers to itself */

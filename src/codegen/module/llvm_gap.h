@@ -16,6 +16,9 @@ extern "C" {
 /* ---- llvm_gap.cc ---- */
 int kiln__llvm_guard(void (*run)(void *env), void *env);
 LLVMValueRef kiln__llvm_access_group(LLVMContextRef context);
+/* Describes a loop over items, which counts up and has at least one iteration.
+   KILN__ITEM_LOOP is a property that tells it from loops of others. */
+#define KILN__ITEM_LOOP "kiln.items"
 LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                       LLVMValueRef access_group);
 /* Sets of passes that code generation leaves out: those that cost more than
@@ -149,6 +152,10 @@ uint64_t kiln__llvm_variables(LLVMModuleRef module);
 void kiln__llvm_share_counters(LLVMModuleRef module);
 /* Cuts blocks into pieces of at most so many instructions, phis not counted. */
 void kiln__llvm_cut_blocks(LLVMModuleRef module, unsigned most);
+
+/* ---- trim.cc: guards of loops over items ---- */
+/* Makes them the bounds of their loops where that can be done. */
+void kiln__llvm_trim(LLVMModuleRef module);
 
 #ifdef __cplusplus
 }

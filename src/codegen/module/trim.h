@@ -1,0 +1,79 @@
+/* trim.h - guards of loops over items that become the loops' bounds. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_MODULE_TRIM_H
+#define KILN_CODEGEN_MODULE_TRIM_H
+
+#include <utility>
+#include <vector>
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Instructions.h>
+
+/*
+ * Take a loop over items whose body begins by asking whether its item is in
+ * range, in one or in several branches:
+ *
+ *     for i in first..end                 for i in from..to
+ *         if (i + c < n) && u      =>         body
+ *             body
+ *
+ * Iterations outside of the range do nothing: what they run before the
+ * question, and behind the body, has no effect. So the loop can leave them out,
+ * and its body has no branch. The question is a conjunction. A factor of it is
+ *
+ *   - a comparison of something that moves with something fixed, which is the
+ *     same in all iterations. What moves is the counter, also truncated or
+ *     extended, plus or minus something fixed;
+ *   - a fixed condition;
+ *   - anything else. That stays in the body.
+ */
+
+/* A loop that counts up by 1, with the branch that ends it behind its body. */
+struct trim_loop {
+    llvm::Loop *loop = nullptr;
+    llvm::BasicBlock *before = nullptr; /* the preheader */
+    llvm::BasicBlock *exit = nullptr;
+    llvm::PHINode *counter = nullptr;
+    llvm::Value *first = nullptr;
+    llvm::Value *end = nullptr;
+    llvm::BranchInst *jump = nullptr; /* of the latch */
+};
+
+/* `moving`, which has 64 bits or fewer, compared with something fixed. */
+struct trim_comparison {
+    llvm::CmpInst::Predicate predicate;
+    llvm::Value *moving;
+    llvm::Value *fixed;
+};
+
+/* A condition, and what it must be for the body to run. */
+using trim_factor = std::pair<llvm::Value *, bool>;
+
+/* A branch to the body, with the factors of its condition that stay. */
+struct trim_branch {
+    llvm::BranchInst *branch;
+    unsigned body; /* number of the successor that the body is in */
+    std::vector<trim_factor> rest;
+};
+
+struct trim_guard {
+    std::vector<trim_comparison> comparisons;
+    std::vector<trim_factor> fixed;
+    std::vector<trim_branch> branches;
+};
+
+/* ---- trim_find.cc ---- */
+/* True for a loop over independent items of the form above. */
+bool kiln__trim_is_item_loop(llvm::Loop *loop, trim_loop &out);
+/* Finds the guard of a loop; false: it has none that bounds can replace. */
+bool kiln__trim_find(const trim_loop &loop, trim_guard &guard);
+/* True for a value with the counter in it, as above. */
+bool kiln__trim_moves(const trim_loop &loop, const llvm::Value *value);
+
+/* ---- trim.cc ---- */
+/* Makes the guard the bounds of its loop. Analyses of the function do not hold
+   any more. */
+void kiln__trim_rewrite(const trim_loop &loop, const trim_guard &guard);
+
+#endif /* KILN_CODEGEN_MODULE_TRIM_H */
