@@ -8,7 +8,10 @@ loop          instructions of one iteration of the source's innermost loop,
 guesses       loops of which the case says nothing
 calls         of functions, where they are not cold
 memory        how many accesses an item executes, by place and width in bytes
+mix           what the work is, by the kinds of SASS_KINDS of machines.py, or {}
 """
+
+import collections
 
 
 def weight(functions, function, seen=()):
@@ -36,6 +39,15 @@ def memory(function):
                     name = f"{kind}.{bytes_}"
                     counts[name] = counts.get(name, 0) + turns
     return {name: round(count, 2) for name, count in sorted(counts.items())}
+
+
+def mix(function):
+    counts = collections.Counter()
+    for at in function.reachable:
+        for one in function.blocks[at].instructions:
+            if one.kind:
+                counts[one.kind] += function.turns(at)
+    return {kind: round(count, 1) for kind, count in sorted(counts.items())}
 
 
 def per_iteration(function, nests):
@@ -89,4 +101,5 @@ def profile(functions, case):
                             for at in function.reachable),
         "loop": per_iteration(entry, case.nests),
         "guesses": guesses, "calls": calls, "memory": memory(entry),
+        "mix": mix(entry),
     }

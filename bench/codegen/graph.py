@@ -30,10 +30,12 @@ class Instruction:
     """An operation, what is behind it, and what it counts as.
 
     units  by class: flop, ldg, lds, stg, sts (bytes), mufu, minmax, fcmp, atom
+    kind   what it is for, where the machine's reader tells that
     """
 
-    def __init__(self, op, rest="", units=None):
+    def __init__(self, op, rest="", units=None, kind=None):
         self.op, self.rest, self.units = op, rest, units or {}
+        self.kind = kind
 
 
 class Block:

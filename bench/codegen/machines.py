@@ -72,6 +72,29 @@ def sass_units(op, rest):
     return {}
 
 
+SASS_KINDS = {
+    "float": "FFMA FADD FMUL DFMA DADD DMUL MUFU FMNMX DMNMX FSETP DSETP FCHK "
+             "FSEL FSET",
+    "memory": "LDG LD STG ST LDS STS LDL STL ATOM ATOMG ATOMS RED",
+    "constant": "LDC ULDC", "special": "S2R S2UR CS2R",
+    "control": "BRA BSSY BSYNC EXIT BAR WARPSYNC RET CALL BREAK",
+    "compare": "ISETP UISETP PLOP3 UPLOP3", "move": "MOV UMOV"}
+SASS_KIND = {op: kind for kind, ops in SASS_KINDS.items()
+             for op in ops.split()}
+
+
+def sass_kind(op):
+    """Of integers, "wide" are halves of an operation of 64 bits."""
+    name, *parts = op.split(".")
+    if name in SASS_KIND and "EX" not in parts:
+        return SASS_KIND[name]
+    if {"X", "EX", "WIDE", "HI"} & set(parts):
+        return "wide"
+    if "MOV" in parts or op == "IMAD.U32" or name == "HFMA2":
+        return "move"
+    return "integer"
+
+
 def sass_is_cold(op, rest):
     """Only the record of an exception is claimed with CAS; the slow paths of
     divisions and roots are functions of the assembler's."""
@@ -112,7 +135,8 @@ def _sass_add(builder, waits, predicate, op, rest):
     if op == "NOP":
         return
     rest = rest or ""
-    block = builder.add(Instruction(op, rest, sass_units(op, rest)))
+    block = builder.add(Instruction(op, rest, sass_units(op, rest),
+                                    sass_kind(op)))
     target = re.search(r"`\((.*?)\)", rest)
     base = op.split(".")[0]
     is_maybe = bool(predicate) or base == "BRA" and rest.lstrip()[:1] in "!UP"

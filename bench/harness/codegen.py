@@ -182,12 +182,35 @@ def kernels_of(kernels):
     return readme.table(head, rows)
 
 
+def mixes_of(kernels):
+    """What work is made of: shares of the vendor's, means over kernels."""
+    kinds = sorted({kind for own in kernels.values() for line in own.values()
+                    for kind in line.get("mix", ())})
+    rows = []
+    for variant in sides.VARIANTS:
+        beside = "peer", "fast" if variant == "fast" else "plain"
+        both_ = [(own["kiln", variant], own[beside])
+                 for own in kernels.values()
+                 if ("kiln", variant) in own and beside in own]
+        for name, place in ((f"Kiln, {variant}", 0), (beside[1], 1)):
+            rows.append([name, *(plain(average(
+                pair[place]["mix"].get(kind, 0) / pair[1]["median"]
+                for pair in both_)) for kind in kinds)])
+    return readme.table(["", *kinds], rows)
+
+
+def average(values):
+    values = list(values)
+    return sum(values) / len(values) if values else None
+
+
 def tables(lines):
     found = rows_of(lines)
     if not found:
         return {}
     machine = readme.caption(lines)
     return {"codegen": machine + "\n\n" + summary(found),
+            "codegen-mix": mixes_of(found.get(sides.SM, {})),
             "codegen-kernels": kernels_of(found.get(sides.SM, {}))}
 
 

@@ -100,6 +100,12 @@ class Loops(unittest.TestCase):
                          "EXIT"])
         self.assertEqual((found["work"], found["guesses"]), (21, 1))
 
+    def test_work_has_its_kinds(self):
+        found = profile(["IADD3.X R1, R2, R3", "IMAD.MOV.U32 R1, R2", *body(2),
+                         "ISETP.GE.AND.EX P0, PT", "EXIT"])
+        self.assertEqual(found["mix"], {"control": 1, "memory": 2, "move": 1,
+                                        "wide": 2})
+
     def test_a_double_word_is_two_loads_of_a_word(self):
         lines = [".L_x_0:", "LDG.E.64 R2, desc[UR4][R4.64]",
                  "@P0 BRA `(.L_x_0)", "EXIT"]
@@ -198,7 +204,8 @@ class Gate(unittest.TestCase):
 
 class Report(unittest.TestCase):
     def lines(self):
-        counts = {"instructions": 30, "registers": 12, "memory": {"ldg.4": 2}}
+        counts = {"instructions": 30, "registers": 12, "memory": {"ldg.4": 2},
+                  "mix": {"float": 5}}
         lines = [{"kind": "machine", "cpu": "a processor", "cores": 2,
                   "memory_gib": 4, "kernel": "6", "date": "2026-01-02",
                   "commit": "abc", "versions": {}}]
@@ -215,6 +222,10 @@ class Report(unittest.TestCase):
     def test_has_means_and_the_worst(self):
         table = codegen.tables(self.lines())["codegen"]
         self.assertIn("| sm_90 | nvrtc | 2 | 2.00 | 4.00 b | 1.00 |", table)
+
+    def test_has_what_the_work_is(self):
+        table = codegen.tables(self.lines())["codegen-mix"]
+        self.assertIn("| Kiln, unchecked | 0.50 |", table)
 
     def test_has_its_places_in_the_readme(self):
         with open(readme.PATH, encoding="utf-8") as file:
