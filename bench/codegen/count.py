@@ -35,7 +35,7 @@ def memory(function):
         turns = function.turns(at)
         for one in function.blocks[at].instructions:
             for kind, bytes_ in one.units.items():
-                if turns and kind[:2] in ("ld", "st"):
+                if turns and kind[:2] in ("ld", "st") and kind != "ldn":
                     name = f"{kind}.{bytes_}"
                     counts[name] = counts.get(name, 0) + turns
     return {name: round(count, 2) for name, count in sorted(counts.items())}

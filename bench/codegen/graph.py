@@ -23,13 +23,16 @@ Cold is what the machine goes through only to raise an exception, or in the
 rare case of a division or a root; see is_cold of each machine.
 """
 
+import functools
+
 UNKNOWN_TRIPS = 10
 
 
 class Instruction:
     """An operation, what is behind it, and what it counts as.
 
-    units  by class: flop, ldg, lds, stg, sts (bytes), mufu, minmax, fcmp, atom
+    units  by class: flop, ldg, lds, stg, sts (bytes), ldn (narrow loads), mufu,
+           minmax, fcmp, atom
     kind   what it is for, where the machine's reader tells that
     """
 
@@ -178,10 +181,11 @@ class Function:
     def _estimate_kind(self, nests):
         """Nests with the same units, in the order of the source; how many are
         nowhere."""
-        kind, without = nests[0].kind, nests[0].without
+        kind = nests[0].kind
         rivals = [(self.own_units(loop, kind), at, loop)
                   for at, loop in enumerate(self.loops) if loop.turns is None
-                  and not (without and self.own_units(loop, without))]
+                  and nests[0].may_be(functools.partial(self.own_units,
+                                                        loop))]
         rivals = [one for one in rivals if one[0]]
         for _, _, loop in rivals:
             loop.turns = 0

@@ -14,6 +14,13 @@ WIDTHS = {"8": 1, "U8": 1, "S8": 1, "16": 2, "U16": 2, "S16": 2, "64": 8,
           "128": 16}
 
 
+def loaded(place, width):
+    """The units of an access. Loads of no more than a word count apart: a
+    loop for a stride of one, which vectors widened, has none of them."""
+    narrow = {"ldn": 1} if place == "ldg" and width <= 4 else {}
+    return {place: width, **narrow}
+
+
 class Builder:
     """Puts instructions into blocks; an instruction that jumps ends one."""
 
@@ -60,7 +67,7 @@ def sass_units(op, rest):
         return {"flop": SASS_FLOPS[name]}
     if name in SASS_MEMORY:
         width = next((WIDTHS[part] for part in parts if part in WIDTHS), 4)
-        return {SASS_MEMORY[name]: width}
+        return loaded(SASS_MEMORY[name], width)
     if name == "MUFU":
         return {"mufu": 1}
     if name in ("FMNMX", "IMNMX", "VIMNMX", "VIADDMNMX", "DMNMX"):
@@ -200,7 +207,7 @@ def _amd_memory(op):
         return {"lds" if is_load else "sts": width}
     if space in ("scratch", "buffer"):
         return {"ldl" if is_load else "stl": width}
-    return {"ldg" if is_load else "stg": width}
+    return loaded("ldg" if is_load else "stg", width)
 
 
 def amdgpu(text, kernel):
@@ -297,7 +304,8 @@ def _spirv_units(op, words, types):
         what = words[0] if op == "OpLoad" else types.get(words[1], "")
         found = re.match(r"%_ptr_(\w+?)_", types.get(pointer, ""))
         place = SPIRV_PLACES.get(found.group(1)) if found else None
-        return {place[op == "OpStore"]: spirv_size(what)} if place else {}
+        return loaded(place[op == "OpStore"], spirv_size(what)) if place \
+            else {}
     if re.match("OpF(Ord|Unord)", op):
         return {"fcmp": 1}
     return {"atom": 1} if op.startswith("OpAtomic") else {}

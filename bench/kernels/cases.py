@@ -24,12 +24,18 @@ class Nest:
     def __init__(self, text):
         trips, self.counted = text.split()
         self.trips = [int(one) for one in trips.split(",")]
-        self.kind, per, self.without = re.fullmatch(
-            r"(\w+)(?::(\d+))?(?:!(\w+))?", self.counted).groups()
+        self.kind, per, more = re.fullmatch(
+            r"(\w+)(?::(\d+))?((?:[!+]\w+)*)", self.counted).groups()
         self.per = int(per or 1)
+        self._others = re.findall(r"([!+])(\w+)", more)
 
     def turns(self, level):
         return math.prod(self.trips[:level])
+
+    def may_be(self, units_of):
+        """Of a loop, by the units of a class that it has."""
+        return all(bool(units_of(name)) == (sign == "+")
+                   for sign, name in self._others)
 
     def units(self):
         return math.prod(self.trips) * self.per

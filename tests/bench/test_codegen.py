@@ -84,6 +84,13 @@ class Loops(unittest.TestCase):
         found = profile(lines, ["100 ldg:4", "10 ldg:4"])
         self.assertEqual(found["work"], 25 * 5 + 5 * 3 + 1)
 
+    def test_a_version_without_strides_is_not_run(self):
+        wide = ["LDG.E.128 R2, desc[UR4][R4.64]"] * 2
+        lines = [".L_x_0:", *wide, "@P0 BRA `(.L_x_0)",
+                 ".L_x_1:", *body(2), "@P1 BRA `(.L_x_1)", "EXIT"]
+        self.assertEqual(profile(lines, ["64 ldg:8+ldn"])["work"], 64 * 3 + 1)
+        self.assertEqual(profile(lines, ["64 ldg:8"])["work"], 16 * 3 + 1)
+
     def test_another_version_of_a_loop_is_not_run(self):
         lines = [".L_x_0:", "MOV R1, R2", "@P0 BRA `(.L_x_0)",
                  ".L_x_1:", *body(1), "@P1 BRA `(.L_x_1)", "EXIT"]
