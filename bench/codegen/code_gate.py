@@ -85,7 +85,8 @@ def measure(bench, target):
     counts = {}
     for case in cases.read():
         for variant in VARIANTS if case.name in KERNELS else ():
-            found = bench.by_kiln(case, target, variant)
+            found = bench.measure(case, target,
+                                  bench.by_kiln(case, target, variant))
             counts[f"{case.name}/{variant}"] = {
                 what: found[what] for what in ("work", "registers", "stack")}
     return counts

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts of a kernel's machine code.
+"""Counts of a kernel's machine code. sides.py adds what the binary says of its
+registers, stack and group memory, and how many waves the registers allow.
 
 work          instructions that an item executes, as graph.py estimates it
 instructions  all of them, cold ones and called functions included

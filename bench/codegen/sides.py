@@ -70,6 +70,12 @@ def release_of(cubin):
     return found.group(1).decode()
 
 
+def waves(registers, there, granule, most):
+    """How many a multiprocessor of NVIDIA's, or a SIMD of AMD's, holds: as far
+    as registers of lanes decide."""
+    return min(most, there // (max(-(-registers // granule), 1) * granule))
+
+
 class Nvrtc:
     """NVIDIA's run-time compiler, called in this process."""
 
@@ -158,6 +164,7 @@ class Bench:
         return os.path.join(self.folder, name)
 
     def by_kiln(self, case, target, variant):
+        """The path of the binary; it is there until the next one."""
         full = {"sm": "cuda:", "gf": "rocm:", "sp": ""}[target[:2]] + target
         out = self._path("kiln.bin")
         settings = list(VARIANTS[variant])
@@ -172,9 +179,10 @@ class Bench:
         run(command, env=self._environment)
         if target[:2] == "sm":
             self.assembler = release_of(out)
-        return self.measure(case, target, out)
+        return out
 
     def by_peer(self, case, target, variant):
+        """The same of the vendor's compiler."""
         out = self._path("peer.bin")
         fast = variant == "fast"
         if target[:2] == "sm":
@@ -186,7 +194,7 @@ class Bench:
         else:
             command = self._clang(case, target, fast) + ["-o", out]
             run(command)
-        return self.measure(case, target, out)
+        return out
 
     def _clang(self, case, target, fast):
         """In OpenCL C 1.2 all groups are full."""
@@ -201,37 +209,47 @@ class Bench:
             command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", name]
         return command
 
-    def measure(self, case, target, path):
+    def functions(self, case, target, path):
+        """The graphs of a binary's functions, by name."""
         kind = target[:2]
         if kind == "sm":
-            text = run([self.nvdisasm, "-c", path])
-            counts = count.profile(machines.sass(text, case.name), case)
-            return {**counts, **self._sass_resources(path)}
+            return machines.sass(run([self.nvdisasm, "-c", path]), case.name)
         if kind == "gf":
-            text = run([self.objdump, "-d", path])
-            counts = count.profile(machines.amdgpu(text, case.name), case)
-            return {**counts, **self._amd_resources(path)}
+            return machines.amdgpu(run([self.objdump, "-d", path]), case.name)
         if self.spirv_opt:
             run([self.spirv_opt, "-O", path, "-o", path + ".opt"])
             path += ".opt"
-        text = run([self.spirv_dis, path])
-        return count.profile(machines.spirv(text, case.name), case)
+        return machines.spirv(run([self.spirv_dis, path]), case.name)
+
+    def measure(self, case, target, path):
+        """What count.py counts, and what the binary takes of the machine."""
+        counts = count.profile(self.functions(case, target, path), case)
+        if target[:2] == "sm":
+            return {**counts, **self._sass_resources(path)}
+        if target[:2] == "gf":
+            return {**counts, **self._amd_resources(path, target)}
+        return counts
 
     def _sass_resources(self, path):
         text = run([self.cuobjdump, "-res-usage", path])
         numbers = dict(re.findall(r"(REG|STACK|SHARED|LOCAL):(\d+)", text))
-        return {"registers": int(numbers["REG"]),
+        registers = int(numbers["REG"])
+        return {"registers": registers,
                 "stack": int(numbers["STACK"]) + int(numbers["LOCAL"]),
-                "shared": int(numbers["SHARED"])}
+                "shared": int(numbers["SHARED"]),
+                "waves": waves(registers, 2048, 8, 64)}
 
-    def _amd_resources(self, path):
+    def _amd_resources(self, path, target):
         text = run([self.readelf, "--notes", path])
         numbers = dict(re.findall(r"\.(\w+):\s+(\d+)", text))
-        return {"registers": int(numbers["vgpr_count"]),
+        registers = int(numbers["vgpr_count"])
+        size = (1536, 24, 16) if target.startswith("gfx11") else (512, 8, 8)
+        return {"registers": registers,
                 "agprs": int(numbers.get("agpr_count", 0)),
                 "sgprs": int(numbers["sgpr_count"]),
                 "stack": int(numbers["private_segment_fixed_size"]),
-                "shared": int(numbers["group_segment_fixed_size"])}
+                "shared": int(numbers["group_segment_fixed_size"]),
+                "waves": waves(registers, *size)}
 
     def versions(self):
         found = {}

@@ -66,11 +66,13 @@ def measure(tools, writer, case, target):
     theirs = {}
     for variant in ("plain", "fast") if peer else ():
         theirs[variant] = attempt(writer, f"{peer} {name}", lambda:
-                                  tools.by_peer(case, target, variant))
+                                  tools.measure(case, target, tools.by_peer(
+                                      case, target, variant)))
         put(writer, f"{name}/{variant}", peer, theirs[variant])
     for variant in sides.VARIANTS:
         ours = attempt(writer, f"kiln {name}/{variant}",
-                       lambda: tools.by_kiln(case, target, variant))
+                       lambda: tools.measure(case, target, tools.by_kiln(
+                           case, target, variant)))
         put(writer, f"{name}/{variant}", "kiln", ours)
         beside = theirs.get("fast" if variant == "fast" else "plain")
         if ours and beside:

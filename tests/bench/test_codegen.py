@@ -20,6 +20,7 @@ import count        # noqa: E402
 import machines     # noqa: E402
 import readme       # noqa: E402
 import record       # noqa: E402
+import sides        # noqa: E402
 
 
 def sass_of(lines):
@@ -172,6 +173,13 @@ class Others(unittest.TestCase):
         found = count.profile(functions, case_of(["10 flop:2"]))
         self.assertEqual(found["work"], 1 + 10 * 3 + 1)
         self.assertEqual(found["memory"], {"ldg.4": 10})
+
+
+class Resources(unittest.TestCase):
+    def test_waves_are_bounded_by_registers(self):
+        self.assertEqual(sides.waves(32, 2048, 8, 64), 64)
+        self.assertEqual(sides.waves(33, 2048, 8, 64), 51)
+        self.assertEqual(sides.waves(0, 512, 8, 8), 8)
 
 
 class Cases(unittest.TestCase):
