@@ -66,4 +66,6 @@ def find(bench):
             found["pocl"] = pocl.group(1)
         else:
             found["opencl"] = text
-    return {**found, **codegen.versions(bench)}
+    if bench.part.startswith(codegen.NAME) or bench.peers and not bench.part:
+        found.update(codegen.versions(bench))
+    return found
