@@ -34,11 +34,12 @@ class Instruction:
     units  by class: flop, ldg, lds, stg, sts (bytes), ldn (narrow loads), mufu,
            minmax, fcmp, atom
     kind   what it is for, where the machine's reader tells that
+    guard  the predicate before it, or ""
     """
 
-    def __init__(self, op, rest="", units=None, kind=None):
+    def __init__(self, op, rest="", units=None, kind=None, guard=None):
         self.op, self.rest, self.units = op, rest, units or {}
-        self.kind = kind
+        self.kind, self.guard = kind, guard or ""
 
 
 class Block:

@@ -143,7 +143,7 @@ def _sass_add(builder, waits, predicate, op, rest):
         return
     rest = rest or ""
     block = builder.add(Instruction(op, rest, sass_units(op, rest),
-                                    sass_kind(op)))
+                                    sass_kind(op), predicate))
     target = re.search(r"`\((.*?)\)", rest)
     base = op.split(".")[0]
     is_maybe = bool(predicate) or base == "BRA" and rest.lstrip()[:1] in "!UP"

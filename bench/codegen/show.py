@@ -31,7 +31,7 @@ def show(function, only_loops):
         print(f"{block.label}: {function.turns(at):g} times"
               f"{', cold' if block.is_cold else ''} -> {ways or 'end'}")
         for one in block.instructions:
-            print(f"    {one.op} {one.rest}")
+            print(f"    {one.guard}{one.op} {one.rest}")
 
 
 def main(arguments):
