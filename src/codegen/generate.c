@@ -14,6 +14,7 @@
 #include "codegen/generate.h"
 #include "codegen/lower/lower_job.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/vecmath/vecmath.h"
 #include "kiln/compile.h"
 #include "kiln/kernel.h"
 
@@ -60,6 +61,12 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
 }
 
 /* ---- stages ---- */
+
+/* Fails a stage that returned KILN_OK although LLVM reported an error. */
+static kiln_status outcome(const kiln__codegen_job *job, kiln_status status)
+{
+    return status != KILN_OK ? status : job->status;
+}
 
 static kiln_status lower(kiln__codegen_job *job)
 {
@@ -143,6 +150,19 @@ static kiln_status link(kiln__codegen_job *job)
     if (job->checked_module != NULL)
         KILN_TRY(verify(job, job->checked_module));
     return verify(job, job->module);
+}
+
+/* The checked module is not optimised, so it calls its mathematics. */
+static kiln_status optimise(kiln__codegen_job *job)
+{
+    int has_mathematics;
+
+    kiln__vecmath_mark(job);
+    KILN_TRY(outcome(job, kiln__optimise(job)));
+    has_mathematics = kiln__vecmath_expand(job, job->module);
+    if (job->checked_module != NULL)
+        (void)kiln__vecmath_expand(job, job->checked_module);
+    return has_mathematics ? kiln__optimise_inlined(job) : KILN_OK;
 }
 
 /* ---- the product of a job ---- */
@@ -299,12 +319,6 @@ static uint64_t stage_ended(const kiln__codegen_job *job, int32_t stage,
     return now;
 }
 
-/* Fails a stage that returned KILN_OK although LLVM reported an error. */
-static kiln_status outcome(const kiln__codegen_job *job, kiln_status status)
-{
-    return status != KILN_OK ? status : job->status;
-}
-
 /* Whatever a process does first is slow. So the function is lowered twice, and
    the second run tells what a kernel would pay to lower it. */
 static kiln_status lower_and_time(kiln__codegen_job *job)
@@ -369,7 +383,7 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
 
     if (job->request->module != NULL)
         kiln__foreign_find_small(job);
-    KILN_TRY(outcome(job, kiln__optimise(job)));
+    KILN_TRY(outcome(job, optimise(job)));
     if (job->request->module != NULL)
         KILN_TRY(kiln__foreign_check_code(job));
     if (job->backend->adapt != NULL)

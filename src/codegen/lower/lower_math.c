@@ -64,14 +64,29 @@ static LLVMValueRef declare(kiln__lowering *l, const char *name,
     return function;
 }
 
+/* Gives the call the flags of its node. Without leave to contract, as in a
+   `strict` block, it stays a call of the library's function. */
+static LLVMValueRef with_flags(kiln__lowering *l, const kiln__ir_node *node,
+                               LLVMValueRef call)
+{
+    call = kiln__lower_flags(l, node, call);
+    if (l->job->backend->has_vecmath && LLVMIsACallInst(call) != NULL &&
+        (LLVMGetFastMathFlags(call) & LLVMFastMathAllowContract) == 0)
+        LLVMAddCallSiteAttribute(
+            call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(l->context, KILN__STRICT_MARK,
+                                      sizeof KILN__STRICT_MARK - 1, "", 0));
+    return call;
+}
+
 static LLVMValueRef call_scalar(kiln__lowering *l, const kiln__ir_node *node,
                                 LLVMValueRef function, LLVMValueRef *arguments,
                                 unsigned count)
 {
-    return kiln__lower_flags(l, node,
-                             LLVMBuildCall2(l->builder,
-                                            LLVMGlobalGetValueType(function),
-                                            function, arguments, count, ""));
+    return with_flags(l, node,
+                      LLVMBuildCall2(l->builder,
+                                     LLVMGlobalGetValueType(function), function,
+                                     arguments, count, ""));
 }
 
 /* Writes the function's name in the device's library, or else in C's. Returns 0
@@ -201,7 +216,7 @@ static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
         return kiln__lower_unknown(l, node, kiln__ir_math[node->imm].text);
     value = kiln__lower_intrinsic(l, intrinsics[node->imm],
                                   LLVMTypeOf(arguments[0]), arguments, count);
-    value = kiln__lower_flags(l, node, value);
+    value = with_flags(l, node, value);
     return node->imm == KILN__MATH_RSQRT ? one_over(l, node, value) : value;
 }
 

@@ -54,6 +54,11 @@
    module has metadata of this number. */
 #define KILN__ITEM_MARK "kiln.item"
 
+/* Attributes of calls: the mathematical function may be Kiln's own; it must be
+   the library's. */
+#define KILN__MATH_MARK "kiln-math"
+#define KILN__STRICT_MARK "kiln-strict"
+
 /* Section of the slots that a load fills with addresses. */
 #define KILN__SITE_TABLE ".kiln.sites"
 
@@ -116,8 +121,9 @@ typedef struct kiln__codegen_job {
     uint32_t static_local_bytes; /* of a group */
     uint32_t private_bytes;      /* of an item */
     uint64_t frame_bytes;        /* sum over all functions, on the host */
-    int recurs; /* some function may recurse; set by lowering */
-    int grows;  /* the size of some frame is known at run time only */
+    int recurs;      /* some function may recurse; set by lowering */
+    int grows;       /* the size of some frame is known at run time only */
+    int has_vecmath; /* calls of mathematics are marked; -1: none may be */
     uint32_t sub_group_size;   /* 0: it does not matter */
     LLVMValueRef access_group; /* the backend's, for loops over items */
     /* of code for a device; see device_codegen.h */
@@ -461,6 +467,7 @@ typedef struct kiln__codegen_backend {
     int owns_machine;
     int runs_tiles;   /* wrap() can use a proof */
     int emits_text;   /* finish() takes assembly */
+    int has_vecmath;  /* Kiln's own mathematics replaces that of C */
     int is_scheduled; /* no pass of LLVM's code generation is left out */
 } kiln__codegen_backend;
 

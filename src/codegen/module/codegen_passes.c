@@ -202,6 +202,15 @@ kiln_status kiln__optimise(kiln__codegen_job *job)
     return status;
 }
 
+/* For functions that were called while the others were optimised. */
+static const char inlined[] =
+    "always-inline,globaldce,function(early-cse<memssa>," COMBINE "," LATE ")";
+
+kiln_status kiln__optimise_inlined(kiln__codegen_job *job)
+{
+    return run_passes(job, job->module, inlined);
+}
+
 int kiln__code_cut_large(const kiln__codegen_job *job, LLVMModuleRef module)
 {
     const uint64_t most = job->backend->crowding_max;

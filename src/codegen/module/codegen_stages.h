@@ -51,6 +51,8 @@ kiln_status kiln__write_bitcode(kiln__codegen_job *job, kiln_blob *out);
 /* ---- codegen_passes.c ---- */
 /* Runs the passes for the job's level over its modules. */
 kiln_status kiln__optimise(kiln__codegen_job *job);
+/* Inlines alwaysinline functions into an optimised module and cleans up. */
+kiln_status kiln__optimise_inlined(kiln__codegen_job *job);
 /* Cuts the blocks of an optimised module if it is large, and returns whether it
    is. */
 int kiln__code_cut_large(const kiln__codegen_job *job, LLVMModuleRef module);

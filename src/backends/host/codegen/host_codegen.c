@@ -550,4 +550,5 @@ const kiln__codegen_backend kiln__host_codegen = {
     .adapt = kiln__host_add_polls,
     .own_variable = KILN__HOST_ALARM,
     .runs_tiles = 1,
+    .has_vecmath = 1,
 };
