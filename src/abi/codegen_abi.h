@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 13
+#define KILN__CODEGEN_ABI 14
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -50,12 +50,19 @@ typedef struct kiln__codegen_function {
     const char *runtime;
     const void *bitcode;
     size_t bitcode_size;
+    /* The name by which a foreign module calls it, or NULL. */
+    const char *called;
     /* Source places, if debug_level asks for lines and they are known: of the
        definition, then of expressions 1, 2 and so on. */
     const char *file; /* or NULL */
     const kiln__codegen_place *places;
     size_t place_count;
 } kiln__codegen_function;
+
+/** Functions of the runtime library that stand for kiln_allocate() and
+ *  kiln_free(), as foreign modules call them. */
+#define KILN__CALLED_ALLOCATE "kiln_heap_allocate"
+#define KILN__CALLED_FREE "kiln_heap_free"
 
 /** A symbol that a foreign module takes from a library. */
 typedef struct kiln__codegen_import {

@@ -23,7 +23,7 @@
 _Static_assert(offsetof(kiln__codegen_settings, opt_level) ==
                    5 * sizeof(void *) + 3 * sizeof(uint32_t),
                "settings");
-_Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
+_Static_assert(sizeof(kiln__codegen_function) == 12 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 5 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
@@ -210,6 +210,7 @@ static void put_functions(kiln__encoder *out,
             kiln__encode_u64(out, f->callees[k]);
         kiln__encode_text(out, f->runtime);
         kiln__wire_put_bytes(out, f->bitcode, f->bitcode_size);
+        kiln__encode_text(out, f->called);
         put_places(out, f);
     }
 }
@@ -244,6 +245,7 @@ static void get_functions(kiln__wire_reading *r, kiln__codegen_request *out)
         get_callees(r, f, out->function_count);
         f->runtime = kiln__wire_get_text_or_none(r);
         f->bitcode = kiln__wire_get_bytes(r, &f->bitcode_size);
+        f->called = kiln__wire_get_text_or_none(r);
         get_places(r, f);
     }
     out->functions = functions;

@@ -132,8 +132,7 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
                                frontend->name, kiln_code_name(build->code));
     build->request.module = build->module.data;
     build->request.module_size = build->module.size;
-    if (kiln__build_gather_called(build) != KILN_OK)
-        return kiln__error_no_memory(error);
+    KILN_TRY(kiln__build_gather_called(build, error));
     return fill_argument_types(build);
 }
 

@@ -90,9 +90,13 @@ const char *kiln__build_name(kiln__arena *arena, const kiln_code *code);
 kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
                                const kiln_code *const *closure, size_t count,
                                int with_lines);
-/* Adds what is in the kernel language below a kernel of another frontend: the
-   kernel's callees first, in their order. */
-kiln_status kiln__build_gather_called(kiln__build *build);
+
+/* ---- build_called.c: the kernel language below a kernel of another frontend
+ * ---- */
+/* Adds the functions of the kernel language that the module calls: the kernel's
+   callees, and those of the runtime library that stand for kiln_allocate() and
+   kiln_free(). */
+kiln_status kiln__build_gather_called(kiln__build *build, kiln_error **error);
 
 /* ---- build_supply.c: inputs from tier 2 ---- */
 /* Plans the inputs of the closure, with keys and symbols. */

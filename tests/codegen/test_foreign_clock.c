@@ -11,6 +11,18 @@ static const char twice[] = "  %a = call i64 @kiln_clock(@I %item)\n"
                             "  %v = zext i1 %c to i32\n"
                             "  store i32 %v, @A %y\n";
 
+/* OpReadClockKHR with its four words. */
+#define READ_CLOCK (4u << 16 | 5056u)
+
+static size_t count_words(const void *bytes, size_t size, uint32_t wanted)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at + sizeof wanted <= size; at += sizeof wanted)
+        count += memcmp((const char *)bytes + at, &wanted, sizeof wanted) == 0;
+    return count;
+}
+
 static void the_host_counts_cycles(void **state)
 {
     (void)state;
@@ -26,16 +38,26 @@ static void gpus_have_their_own(void **state)
     foreign_text(ROCM, declared, twice, "@llvm.readsteadycounter()", NULL);
 }
 
-static void spirv_has_none(void **state)
+/* LLVM has no counter of its own there. */
+static void drivers_of_spirv_may_have_one(void **state)
 {
+    foreign_target target = *foreign_target_of(SPIRV);
+    outcome o;
+
     (void)state;
     foreign_refused_on(SPIRV, declared, twice,
-                       "'kiln_clock': the target has no clock");
+                       "needs the target's option SPV_KHR_shader_clock");
     foreign_refused_on(SPIRV, "declare i64 @llvm.readcyclecounter()\n",
                        "  %a = call i64 @llvm.readcyclecounter()\n"
                        "  %v = trunc i64 %a to i32\n"
                        "  store i32 %v, @A %y\n",
                        "LLVM has no code for it on this target");
+    target.options = "fp64,fp16,int64_atomics,subgroups,SPV_KHR_shader_clock";
+    foreign_build(&o, &target, declared, twice, 2);
+    if (o.status != KILN_OK)
+        fail_msg("%s", o.message);
+    assert_int_equal(count_words(o.bytes, o.size, READ_CLOCK), 2);
+    free(o.bytes);
 }
 
 int main(void)
@@ -43,7 +65,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_counts_cycles),
         cmocka_unit_test(gpus_have_their_own),
-        cmocka_unit_test(spirv_has_none),
+        cmocka_unit_test(drivers_of_spirv_may_have_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,47 @@ static void all_targets_have_such_entries(void **state)
     }
 }
 
+/* All items find out that the launch gives too little local memory, before any
+   barrier. So the kernel can fail where others may not have both. */
+static void all_targets_check_local_arguments_of_kernels_with_barriers(
+    void **state)
+{
+    static const char *const both[] = {"i32[:]", "i64"};
+    static const uint64_t both_sizes[] = {16, 8}, both_alignments[] = {8, 8};
+    static const char text[] =
+        "kiln entry 1\nshare\narray 1\nlocal 4\n\n"
+        "declare i64 @kiln_local_id(i32)\n"
+        "declare void @kiln_barrier(i32, i32)\n"
+        "declare ptr addrspace(3) @kiln_group_memory()\n"
+        "define void @share(ptr addrspace(1) %y, i64 %n, i64 %at) {\n"
+        "  %m = call ptr addrspace(3) @kiln_group_memory()\n"
+        "  %own = getelementptr i8, ptr addrspace(3) %m, i64 %at\n"
+        "  %i = call i64 @kiln_local_id(i32 0)\n"
+        "  %p = getelementptr i32, ptr addrspace(3) %own, i64 %i\n"
+        "  store i32 1, ptr addrspace(3) %p\n"
+        "  call void @kiln_barrier(i32 2, i32 1)\n"
+        "  %v = load i32, ptr addrspace(3) %own\n"
+        "  store i32 %v, ptr addrspace(1) %y\n"
+        "  ret void\n"
+        "}\n";
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        const foreign_target *target = &foreign_targets[i];
+        outcome o;
+
+        prepare(&o, text, target->form, both, 2);
+        foreign_settings(&o, target);
+        o.request.argument_sizes = both_sizes;
+        o.request.argument_alignments = both_alignments;
+        run(&o);
+        if (o.status != KILN_OK)
+            fail_msg("%s: %s", target->backend, o.message);
+        assert_int_equal(o.can_fail, 1);
+        free(o.bytes);
+    }
+}
+
 /* ---- bitcode ---- */
 
 /* Returns bitcode of a text, without a data layout. */
@@ -183,6 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_reach_the_kernel),
         cmocka_unit_test(all_targets_have_such_entries),
+        cmocka_unit_test(
+            all_targets_check_local_arguments_of_kernels_with_barriers),
         cmocka_unit_test(bitcode_may_have_variables_of_items),
         cmocka_unit_test(an_entry_may_have_the_name_of_the_kernel),
         cmocka_unit_test(wrong_heads_are_errors),

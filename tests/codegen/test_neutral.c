@@ -459,6 +459,76 @@ static void all_that_is_wrong_is_told_with_its_place(void **state)
         }
 }
 
+/* What is found before anything is changed. */
+static const char misplaced[] =
+    "declare void @kiln_fence(i32, i32, i32)\n"
+    "define internal void @deep() noinline !dbg !4 {\n"
+    "  %q = addrspacecast ptr null to ptr addrspace(7), !dbg !7\n"
+    "  fence syncscope(\"quad\") seq_cst, !dbg !8\n"
+    "  ret void, !dbg !8\n"
+    "}\n"
+    "define void @k(ENTRY) {\n"
+    "  call void @deep()\n"
+    "  ret void\n"
+    "}\n"
+    "!llvm.dbg.cu = !{!0}\n"
+    "!llvm.module.flags = !{!2}\n"
+    "!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1)\n"
+    "!1 = !DIFile(filename: \"work.jl\", directory: \"/\")\n"
+    "!2 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+    "!3 = !DISubroutineType(types: !{null})\n"
+    "!4 = distinct !DISubprogram(name: \"deep\", scope: !1, file: !1,\n"
+    "  line: 3, type: !3, spFlags: DISPFlagDefinition, unit: !0)\n"
+    "!7 = !DILocation(line: 4, column: 9, scope: !4)\n"
+    "!8 = !DILocation(line: 5, column: 7, scope: !4)\n";
+
+static void early_checks_tell_all_of_it(void **state)
+{
+    static const char *const told[] = {
+        "parameter 1, for argument 1 (i32[:]): the data of an array is a "
+        "pointer; ",
+        "function 'deep' of the module: it has pointers of address space 7, "
+        "and 0, 1, 3, 4 and 5 have a meaning at work.jl:4:9, called by 'k'; ",
+        "function 'deep' of the module: it has atomics of the scope 'quad'; "
+        "there are 'subgroup', 'workgroup', 'agent' and the system's, which "
+        "has no name at work.jl:5:7, called by 'k'"};
+    static char module[FOREIGN_TEXT_MAX];
+    const char *entry = strstr(misplaced, "ENTRY");
+
+    (void)state;
+    (void)snprintf(module, sizeof module, "%.*si64 %%y, i64 %%n%s",
+                   (int)(entry - misplaced), misplaced, entry + 5);
+    for (size_t i = 0; i < 3; i++)
+        neutral_refused_on(ALL, module, told[i]);
+}
+
+/* Two calls that fit no device function, in two functions. */
+static void calls_of_device_functions_have_their_place(void **state)
+{
+    static const char module[] = "declare void @kiln_barrier(i32, i32)\n"
+                                 "define internal void @deep() noinline {\n"
+                                 "  call void @kiln_barrier(i32 7, i32 1)\n"
+                                 "  ret void\n"
+                                 "}\n"
+                                 "define internal void @between() noinline {\n"
+                                 "  call void @deep()\n"
+                                 "  call void @kiln_barrier(i32 8, i32 1)\n"
+                                 "  ret void\n"
+                                 "}\n"
+                                 "define void @k(ptr %y, i64 %n) {\n"
+                                 "  call void @between()\n"
+                                 "  ret void\n"
+                                 "}\n";
+
+    (void)state;
+    neutral_refused_on(ALL, module,
+                       "1 (sub-group) or 2 (group), called by 'deep', by "
+                       "'between', by 'k");
+    neutral_refused_on(ALL, module,
+                       "1 (sub-group) or 2 (group), called by 'between', by "
+                       "'k");
+}
+
 /* As Numba's inspect_llvm() gives it, with an entry around: a wrapper for the
    interpreter, an environment and the runtime's functions are not reached. */
 static void raw_code_of_an_interpreters_compiler_goes_through(void **state)
@@ -535,6 +605,8 @@ int main(void)
         cmocka_unit_test(an_exception_has_the_modules_place),
         cmocka_unit_test(a_pointer_to_a_function_that_raises_is_refused),
         cmocka_unit_test(all_that_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(early_checks_tell_all_of_it),
+        cmocka_unit_test(calls_of_device_functions_have_their_place),
         cmocka_unit_test(raw_code_of_an_interpreters_compiler_goes_through),
     };
 

@@ -51,6 +51,97 @@ static void generic_pointers_reach_all_memory(void **state)
         assert_int_equal(y[i], 10 * (5 + i % 4));
 }
 
+/* SPIR-V has nothing for these. */
+static void pointers_are_compared_exchanged_and_in_vectors(void **state)
+{
+    static const char module[] =
+        ID "declare ptr @llvm.invariant.start.p0(i64, ptr)\n"
+           "declare void @llvm.invariant.end.p0(ptr, i64, ptr)\n"
+           "define void @k(ptr %y, i64 %n) {\n"
+           "  %i = call i64 @kiln_global_id(i32 0)\n"
+           "  %p = getelementptr i32, ptr %y, i64 %i\n"
+           "  %own = alloca ptr, align 8\n"
+           "  store ptr null, ptr %own\n"
+           "  %old = atomicrmw xchg ptr %own, ptr %p seq_cst\n"
+           "  %both = cmpxchg ptr %own, ptr %p, ptr %y seq_cst seq_cst\n"
+           "  %was = extractvalue {ptr, i1} %both, 0\n"
+           "  %done = extractvalue {ptr, i1} %both, 1\n"
+           "  %now = load ptr, ptr %own\n"
+           "  %inv = call ptr @llvm.invariant.start.p0(i64 8, ptr %own)\n"
+           "  %a = icmp eq ptr %old, null\n"
+           "  %b = icmp eq ptr %was, %p\n"
+           "  %c = icmp eq ptr %now, %y\n"
+           "  %d = icmp ule ptr %y, %p\n"
+           "  call void @llvm.invariant.end.p0(ptr %inv, i64 8, ptr %own)\n"
+           "  %ab = and i1 %a, %b\n"
+           "  %cd = and i1 %c, %d\n"
+           "  %abcd = and i1 %ab, %cd\n"
+           "  %all = and i1 %abcd, %done\n"
+           "  %v0 = insertelement <2 x ptr> poison, ptr %y, i32 0\n"
+           "  %v = insertelement <2 x ptr> %v0, ptr %p, i32 1\n"
+           "  %g = getelementptr i32, <2 x ptr> %v, <2 x i64> splat (i64 1)\n"
+           "  %h = getelementptr i32, <2 x ptr> %g, <2 x i64> splat (i64 -1)\n"
+           "  %same = icmp eq <2 x ptr> %h, %v\n"
+           "  %same0 = extractelement <2 x i1> %same, i32 0\n"
+           "  %to = extractelement <2 x ptr> %h, i32 1\n"
+           "  %fine = and i1 %all, %same0\n"
+           "  %z = zext i1 %fine to i32\n"
+           "  store i32 %z, ptr %to\n" END;
+    int32_t y[8];
+    launch l;
+
+    (void)state;
+    neutral_accepted(module);
+    assert_int_equal(neutral_run(y, module, 8, 4, &l), 0);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(y[i], 1);
+}
+
+static void pointers_to_constants_are_of_their_own_on_spirv(void **state)
+{
+    (void)state;
+    neutral_refused_on(SPIRV,
+                       ID ENTRY
+                       "  %c = addrspacecast ptr %p to ptr addrspace(4)\n"
+                       "  %v = load i32, ptr addrspace(4) %c\n"
+                       "  store i32 %v, ptr %y\n" END,
+                       "no casts between pointers to constants and others");
+}
+
+/* OpenCL C passes arrays as pointers to their elements. */
+static void elements_of_variables_are_passed_on_spirv(void **state)
+{
+    (void)state;
+    neutral_text(SPIRV,
+                 ID "@t = internal addrspace(3) global [8 x i32] undef\n"
+                    "declare <4 x i32> @_Z6vload4mPU3AS3Ki(i64,"
+                    " ptr addrspace(3))\n"
+                    "declare void @_Z7vstore4Dv4_imPU3AS3i(<4 x i32>, i64,"
+                    " ptr addrspace(3))\n" ENTRY
+                    "  %v = load <4 x i32>, ptr %y\n"
+                    "  call void @_Z7vstore4Dv4_imPU3AS3i(<4 x i32> %v, i64 %n,"
+                    " ptr addrspace(3) @t)\n"
+                    "  %x = call <4 x i32> @_Z6vload4mPU3AS3Ki(i64 %n,"
+                    " ptr addrspace(3) @t)\n"
+                    "  store <4 x i32> %x, ptr %y\n" END,
+                 "getelementptr inbounds i8, ptr addrspace(3) @t", NULL);
+}
+
+static void allocated_memory_is_generic_or_global(void **state)
+{
+    (void)state;
+    neutral_refused_on(
+        ALL,
+        ID "declare ptr addrspace(3) @kiln_allocate(i64, i64)\n" ENTRY
+           "  %a = call ptr addrspace(3) @kiln_allocate(i64 %n, i64 8)\n"
+           "  store i32 0, ptr addrspace(3) %a\n" END,
+        "'kiln_allocate': its pointer is generic, or to global memory");
+    neutral_refused_on(ALL,
+                       ID "declare i32 @kiln_free(ptr)\n" ENTRY
+                          "  %a = call i32 @kiln_free(ptr %y)\n" END,
+                       "'kiln_free': it is declared with another type");
+}
+
 /* AMDGPU's verifier would refuse the alloca. */
 static void a_triple_means_nothing(void **state)
 {
@@ -167,15 +258,15 @@ static void other_spaces_are_refused(void **state)
                        "  store i32 1, ptr addrspace(2) %p\n"
                        "  ret void\n"
                        "}\n",
-                       "the module has pointers of address space 2, and 0, 1, "
-                       "3, 4 and 5 have a meaning");
+                       "function 'k' of the module: it has pointers of address "
+                       "space 2, and 0, 1, 3, 4 and 5 have a meaning");
     neutral_refused_on(ALL,
                        "define void @k(ptr %y, i64 %n) {\n"
                        "  %p = addrspacecast ptr %y to ptr addrspace(7)\n"
                        "  store i32 1, ptr addrspace(7) %p\n"
                        "  ret void\n"
                        "}\n",
-                       "the module has pointers of address space 7, and ");
+                       "it has pointers of address space 7, and ");
 }
 
 static void pointers_to_functions_need_a_target_that_has_them(void **state)
@@ -591,6 +682,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(generic_pointers_reach_all_memory),
+        cmocka_unit_test(pointers_are_compared_exchanged_and_in_vectors),
+        cmocka_unit_test(pointers_to_constants_are_of_their_own_on_spirv),
+        cmocka_unit_test(elements_of_variables_are_passed_on_spirv),
+        cmocka_unit_test(allocated_memory_is_generic_or_global),
         cmocka_unit_test(a_triple_means_nothing),
         cmocka_unit_test(accesses_of_arrays_are_global),
         cmocka_unit_test(variables_of_an_item_are_where_the_target_has_them),

@@ -32,8 +32,9 @@ static const kiln__codegen_settings settings = {
 static const uint32_t callees[] = {1, 0};
 static const kiln__codegen_place places[] = {{1, 2}, {UINT32_MAX, 3}};
 static const kiln__codegen_function functions[] = {
-    {"kernel", 6, "f0", callees, 2, NULL, NULL, 0, "p.kiln", places, 2},
-    {"power", 5, "f1", NULL, 0, "kiln_rt_power", "BC", 2, NULL, NULL, 0},
+    {"kernel", 6, "f0", callees, 2, NULL, NULL, 0, NULL, "p.kiln", places, 2},
+    {"power", 5, "f1", NULL, 0, "kiln_rt_power", "BC", 2, "kiln_call.0", NULL,
+     NULL, 0},
 };
 static const kiln__codegen_import imports[] = {
     {"sin", "kiln_rt_sin", "bits", 4, 0},
@@ -118,6 +119,9 @@ static void assert_equal_functions(const kiln__codegen_request *made)
         assert_int_equal(a->bitcode_size, b->bitcode_size);
         assert_int_equal(a->bitcode == NULL, b->bitcode == NULL);
         assert_int_equal(a->runtime == NULL, b->runtime == NULL);
+        assert_int_equal(a->called == NULL, b->called == NULL);
+        if (a->called != NULL)
+            assert_string_equal(a->called, b->called);
         assert_int_equal(a->file == NULL, b->file == NULL);
         assert_int_equal(a->place_count, b->place_count);
         for (size_t k = 0; k < a->place_count; k++) {

@@ -38,6 +38,24 @@ static const char *place_of(kiln__codegen_job *job, LLVMValueRef instruction)
 
 /* ---- the chain of calls ---- */
 
+/* Returns a function's name without what Kiln appends to it. */
+static const char *name_of(kiln__codegen_job *job, LLVMValueRef function)
+{
+    static const char *const endings[] = {".own", ".neutral"};
+    size_t size;
+    const char *name = LLVMGetValueName2(function, &size);
+
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t length = strlen(endings[i]);
+
+        if (size > length &&
+            memcmp(name + size - length, endings[i], length) == 0)
+            size -= length;
+    }
+    name = kiln__arena_string(&job->arena, name, size);
+    return name != NULL ? name : "";
+}
+
 typedef struct step {
     LLVMValueRef function;
     LLVMValueRef call; /* of the function that the step `to` is about */
@@ -74,57 +92,97 @@ static void add_callers(search *s, size_t of)
     }
 }
 
+/* True for the entry that Kiln made around the module's own. */
+static int is_wrapper(kiln__codegen_job *job, const search *s, size_t at)
+{
+    return strcmp(name_of(job, s->steps[at].function),
+                  name_of(job, s->steps[s->steps[at].to].function)) == 0;
+}
+
 /* Returns ", called by 'g' at FILE:2:1, by 'k'", by a shortest way from the
-   entry, or "". */
+   entry, or "". The chain begins with `first`. */
 static const char *chain_of(kiln__codegen_job *job, LLVMValueRef function,
-                            LLVMValueRef entry)
+                            LLVMValueRef entry, const char *first)
 {
     const char *chain = "";
     search s = {.count = 0};
-    size_t at = 0, length = 0, size;
+    size_t at = 0, length = 0;
 
     add_step(&s, function, NULL, 0);
     while (at < s.count && s.steps[at].function != entry)
         add_callers(&s, at++);
     if (at == s.count)
         return "";
+    if (at != 0 && is_wrapper(job, &s, at))
+        at = s.steps[at].to;
     for (; at != 0 && chain != NULL; at = s.steps[at].to)
         if (length++ < CHAIN_MAX)
-            chain = kiln__arena_format(
-                &job->arena, "%s '%s'%s%s",
-                s.steps[at].to == 0 ? ", called by" : ", by",
-                LLVMGetValueName2(s.steps[at].function, &size),
-                place_of(job, s.steps[at].call), chain);
+            chain = kiln__arena_format(&job->arena, "%s '%s'%s%s",
+                                       s.steps[at].to == 0 ? first : ", by",
+                                       name_of(job, s.steps[at].function),
+                                       place_of(job, s.steps[at].call), chain);
     return chain != NULL ? chain : "";
 }
 
 /* ---- findings ---- */
 
+/* Takes the message of a failure from the job, which goes on; NULL: it is no
+   finding. */
+static const char *take_message(kiln__codegen_job *job, kiln_status status)
+{
+    const char *text = job->message;
+
+    if (status != KILN_ECODEGEN || text == NULL)
+        return NULL;
+    job->status = KILN_OK;
+    job->message = NULL;
+    return text;
+}
+
+static kiln_status add_finding(kiln__foreign_findings *f, const char *text)
+{
+    if (text == NULL)
+        return kiln__job_fail(f->job, KILN_ENOMEM, "out of memory");
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->texts[i], text) == 0)
+            return KILN_OK;
+    if (f->count == KILN__FOREIGN_FINDINGS)
+        f->more++;
+    else
+        f->texts[f->count++] = text;
+    return KILN_OK;
+}
+
 kiln_status kiln__foreign_finding(kiln__foreign_findings *f, kiln_status status,
                                   LLVMValueRef function, LLVMValueRef at)
 {
     kiln__codegen_job *job = f->job;
-    const char *text = job->message;
+    const char *text = take_message(job, status);
 
-    if (status != KILN_ECODEGEN || text == NULL)
-        return status;
-    job->status = KILN_OK;
-    job->message = NULL;
-    if (f->count == KILN__FOREIGN_FINDINGS) {
-        f->more++;
-        return KILN_OK;
-    }
-    if (function != NULL)
-        text =
-            kiln__arena_format(&job->arena, "%s%s%s", text, place_of(job, at),
-                               chain_of(job, function, f->entry));
     if (text == NULL)
-        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->texts[i], text) == 0)
-            return KILN_OK;
-    f->texts[f->count++] = text;
-    return KILN_OK;
+        return status;
+    if (function != NULL && f->count < KILN__FOREIGN_FINDINGS)
+        text = kiln__arena_format(
+            &job->arena, "%s%s%s", text, place_of(job, at),
+            chain_of(job, function, f->entry, ", called by"));
+    return add_finding(f, text);
+}
+
+kiln_status kiln__foreign_finding_of_call(kiln__foreign_findings *f,
+                                          kiln_status status, LLVMValueRef call)
+{
+    kiln__codegen_job *job = f->job;
+    const char *text = take_message(job, status);
+    LLVMValueRef caller;
+
+    if (text == NULL)
+        return status;
+    caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    if (f->count < KILN__FOREIGN_FINDINGS)
+        text = kiln__arena_format(&job->arena, "%s, called by '%s'%s%s", text,
+                                  name_of(job, caller), place_of(job, call),
+                                  chain_of(job, caller, f->entry, ", by"));
+    return add_finding(f, text);
 }
 
 kiln_status kiln__foreign_tell(const kiln__foreign_findings *f)

@@ -20,6 +20,11 @@ typedef struct kiln__foreign_findings {
    is no finding, lack of memory for example, as it is. */
 kiln_status kiln__foreign_finding(kiln__foreign_findings *f, kiln_status status,
                                   LLVMValueRef function, LLVMValueRef at);
+/* The same of a call of a function whose name the message has. After KILN_OK
+   the call may be gone. */
+kiln_status kiln__foreign_finding_of_call(kiln__foreign_findings *f,
+                                          kiln_status status,
+                                          LLVMValueRef call);
 /* Fails the job with all findings, if there are any. */
 kiln_status kiln__foreign_tell(const kiln__foreign_findings *f);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "codegen/foreign/device/foreign_device.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/module/codegen_values.h"
 #include "kiln/error.h"
@@ -22,8 +23,7 @@
  * the kernel. Of an array the kernel takes the pointer and one size. A value is
  * passed on. A local argument is a number of bytes, of which the kernel takes
  * where they begin in the group's dynamic memory: they lie one behind the
- * other. If the launch gives less memory than they need, the entry raises,
- * except on targets where a module cannot have exceptions and barriers.
+ * other. If the launch gives less memory than they need, all items raise.
  */
 
 static const char first_line[] = "kiln entry 1\n";
@@ -275,18 +275,16 @@ static LLVMValueRef build_raise(const wrapping *w, LLVMValueRef needed,
         needed,
         given,
     };
+    const LLVMValueRef raise =
+        call(w, function, values, sizeof values / sizeof *values);
 
-    return call(w, function, values, sizeof values / sizeof *values);
-}
-
-/* True for a module with barriers that lacks a way to raise as well: an item
-   that raised would not come to them. */
-static int cannot_raise(const wrapping *w)
-{
-    const kiln__codegen_device *device = w->job->backend->device;
-
-    return device != NULL && device->converge != NULL &&
-           LLVMGetNamedFunction(w->job->module, "kiln_barrier") != NULL;
+    LLVMSetMetadata(
+        raise,
+        LLVMGetMDKindIDInContext(w->job->context, KILN__TOGETHER,
+                                 sizeof KILN__TOGETHER - 1),
+        LLVMMetadataAsValue(w->job->context,
+                            LLVMMDNodeInContext2(w->job->context, NULL, 0)));
+    return raise;
 }
 
 /* Goes on where there is enough memory. */
@@ -295,7 +293,7 @@ static void check_total(const wrapping *w)
     LLVMBasicBlockRef raise, go_on;
     LLVMValueRef size, given;
 
-    if (w->total == NULL || cannot_raise(w))
+    if (w->total == NULL)
         return;
     raise = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "raise");
     go_on = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "go_on");

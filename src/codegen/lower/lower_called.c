@@ -1,6 +1,6 @@
 /* lower_called.c - functions that modules of other frontends call. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "codegen/lower/lower.h"
@@ -15,14 +15,24 @@
  *
  * The value is stored at %result, which is left out where there is none. The
  * function returns true if it raised an exception, and stores nothing then.
+ *
+ * Other names, of the runtime library's functions, are called as the functions
+ * are lowered.
  */
 
+static const char call_prefix[] = "kiln_call.";
+
+/* Returns the function that stands for a function of the request, or NULL. */
 static LLVMValueRef called(const kiln__codegen_job *job, size_t number)
 {
-    char name[40];
+    const char *name = job->request->functions[number].called;
 
-    (void)snprintf(name, sizeof name, "kiln_call.%zu", number);
-    return LLVMGetNamedFunction(job->module, name);
+    return name != NULL ? LLVMGetNamedFunction(job->module, name) : NULL;
+}
+
+static int has_own_form(const kiln__codegen_function *source)
+{
+    return strncmp(source->called, call_prefix, sizeof call_prefix - 1) != 0;
 }
 
 int kiln__called_any(const kiln__codegen_job *job)
@@ -186,6 +196,36 @@ static void be_inlined(const defining *d)
     kiln__add_attribute(d->function, "alwaysinline");
 }
 
+/* The declaration becomes the function. */
+static kiln_status replace(const defining *d)
+{
+    const kiln__lower_function *f = d->l->f;
+
+    if (LLVMGlobalGetValueType(d->function) != f->signature)
+        return kiln__job_fail(d->l->job, KILN_ECODEGEN,
+                              "the runtime library's %s has another type",
+                              f->ir.name);
+    LLVMReplaceAllUsesWith(d->function, f->value);
+    LLVMDeleteFunction(d->function);
+    return KILN_OK;
+}
+
+static kiln_status define_called(defining *d)
+{
+    kiln__lowering *l = d->l;
+
+    l->ir = &l->f->ir;
+    if ((l->f->effects & KILN__HEAPS) != 0)
+        l->job->uses_heap = 1;
+    if (has_own_form(l->f->source))
+        return replace(d);
+    LLVMPositionBuilderAtEnd(
+        l->builder, LLVMAppendBasicBlockInContext(l->context, d->function, ""));
+    KILN_TRY(build_body(d));
+    be_inlined(d);
+    return KILN_OK;
+}
+
 kiln_status kiln__called_define(kiln__lowering *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -194,11 +234,7 @@ kiln_status kiln__called_define(kiln__lowering *l)
         if (d.function == NULL)
             continue;
         l->f = &l->functions[i];
-        l->ir = &l->f->ir;
-        LLVMPositionBuilderAtEnd(l->builder, LLVMAppendBasicBlockInContext(
-                                                 l->context, d.function, ""));
-        KILN_TRY(build_body(&d));
-        be_inlined(&d);
+        KILN_TRY(define_called(&d));
     }
     return KILN_OK;
 }

@@ -324,8 +324,7 @@ typedef struct kiln__foreign_rules {
        global, constant, group and generic memory. */
     unsigned char named_spaces[5];
     const kiln__foreign_limit *limits;
-    const char
-        *clock; /* LLVM's intrinsic that reads one; NULL: there is none */
+    const char *clock; /* a function that reads one, of LLVM or of the driver */
     /* NULL, or returns why a call of one of the target's own intrinsics is not
        allowed, or NULL. `name` is what follows the prefix `intrinsics`. */
     const char *(*refuse_own)(const kiln__codegen_job *job, LLVMValueRef call,

@@ -18,11 +18,12 @@
  *   unreachable       becomes a return, of zero if of a value
  *   atomic updates    that there are none of: spirv_atomics.c
  *   atomic load, store  would become plain ones: atomic read-modify-writes
+ *   pointers          compared, or in atomics: spirv_pointers.c
  *   pointers at the head of an alloca  would make it one of a pointer
  *   scopes            none is wider than a device, which needs no more
  *   constants         tables in the address space for them
  *   structs           spirv_aggregates.c
- *   vectors           of 2, 3, 4, 8 and 16 elements; others one by one
+ *   vectors           of 2, 3, 4, 8 and 16 numbers; others one by one
  *   intrinsics        spirv_expand.c
  *
  */
@@ -212,8 +213,9 @@ static void adapt_instruction(kiln__codegen_job *job, LLVMValueRef instruction)
         narrow_scope(job, instruction);
     else if (selects_whole_vectors(job, instruction))
         select_elements(job, instruction);
-    else if (LLVMIsACallInst(instruction))
-        (void)kiln__spirv_expand(job, instruction);
+    else if (LLVMIsACallInst(instruction) &&
+             !kiln__spirv_expand(job, instruction))
+        kiln__spirv_pass_bytes(job, instruction);
 }
 
 static void adapt_body(kiln__codegen_job *job, LLVMValueRef function)
@@ -398,7 +400,8 @@ static int is_unsupported_vector(LLVMValueRef value)
     const LLVMTypeRef type = LLVMTypeOf(value);
 
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
-           !is_supported_length(LLVMGetVectorSize(type));
+           (!is_supported_length(LLVMGetVectorSize(type)) ||
+            LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMPointerTypeKind);
 }
 
 static int has_unsupported_vectors(LLVMValueRef function)
@@ -517,8 +520,10 @@ kiln_status kiln__spirv_adapt(kiln__codegen_job *job)
 
     kiln__llvm_drop_named_metadata(job->module);
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
-         f = LLVMGetNextFunction(f))
+         f = LLVMGetNextFunction(f)) {
+        kiln__spirv_number_pointers(job, f);
         kiln__spirv_expand_atomics(job, f);
+    }
     KILN_TRY(split_aggregates(job));
     KILN_TRY(split_vectors(job));
     KILN_TRY(adapt_globals(job));

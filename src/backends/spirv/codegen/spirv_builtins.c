@@ -248,7 +248,7 @@ static const char *const names[] = {
     "vstorea_half_rtz",
 };
 
-/* For the groups and ids of the code that Kiln makes. */
+/* For the groups, ids and clock of the code that Kiln makes. */
 static const char *const own[] = {
     "_Z12get_local_idj",
     "_Z12get_group_idj",
@@ -260,6 +260,7 @@ static const char *const own[] = {
     "_Z16get_sub_group_idv",
     "_Z18get_sub_group_sizev",
     "_Z17sub_group_shufflejj",
+    KILN__SPIRV_CLOCK,
 };
 
 static int compare(const void *name, const void *entry)

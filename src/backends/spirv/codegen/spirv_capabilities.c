@@ -50,6 +50,7 @@ static const struct capability {
     {4466, "SignedZeroInfNanPreserve", NULL},
     {4467, "RoundingModeRTE", NULL},
     {4468, "RoundingModeRTZ", NULL},
+    {5055, "ShaderClockKHR", KILN__SPIRV_CLOCK_OPTION},
     {5612, "AtomicFloat32MinMaxEXT", "SPV_EXT_shader_atomic_float_min_max"},
     {5613, "AtomicFloat64MinMaxEXT", "SPV_EXT_shader_atomic_float_min_max"},
     {6033, "AtomicFloat32AddEXT", "SPV_EXT_shader_atomic_float_add"},

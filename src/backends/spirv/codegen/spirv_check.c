@@ -91,6 +91,8 @@ static void check_vector(findings *f, LLVMTypeRef type)
     if (length != 2 && length != 3 && length != 4 && length != 8 &&
         length != 16)
         add_finding(f, "SPIR-V has no vectors of %u elements", length);
+    if (LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMPointerTypeKind)
+        add_finding(f, "SPIR-V has no vectors of pointers");
     check_type(f, LLVMGetElementType(type));
 }
 
@@ -220,6 +222,10 @@ static void check_call(findings *f, LLVMValueRef call)
         return;
     }
     name = LLVMGetValueName2(callee, &size);
+    if (strcmp(name, KILN__SPIRV_CLOCK) == 0 &&
+        !kiln__spirv_has(f->job, KILN__SPIRV_CLOCK_OPTION))
+        add_finding(f, "the clock needs the target's option "
+                       "" KILN__SPIRV_CLOCK_OPTION);
     if (LLVMGetIntrinsicID(callee) != 0)
         check_intrinsic(f, name);
     else if (LLVMGetInstructionCallConv(call) !=
@@ -242,6 +248,22 @@ static void check_operands(findings *f, LLVMValueRef instruction)
     }
 }
 
+/* Pointers to constants are of their own kind; all others can be cast to and
+   from generic ones. */
+static void check_cast(findings *f, LLVMValueRef cast)
+{
+    const unsigned from =
+        LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(cast, 0)));
+    const unsigned to = LLVMGetPointerAddressSpace(LLVMTypeOf(cast));
+
+    if (from == KILN__SPACE_CONSTANT || to == KILN__SPACE_CONSTANT)
+        add_finding(f, "SPIR-V has no casts between pointers to constants and "
+                       "others");
+    else if (from != KILN__SPACE_GENERIC && to != KILN__SPACE_GENERIC)
+        add_finding(f, "SPIR-V has no casts from address space %u to %u", from,
+                    to);
+}
+
 static void check_instruction(findings *f, LLVMValueRef instruction)
 {
     check_type(f, LLVMTypeOf(instruction));
@@ -254,6 +276,10 @@ static void check_instruction(findings *f, LLVMValueRef instruction)
         check_type(f, LLVMGetAllocatedType(instruction));
         if (!LLVMIsAConstantInt(LLVMGetOperand(instruction, 0)))
             add_finding(f, "SPIR-V has no variables whose size is computed");
+        break;
+    case LLVMAddrSpaceCast:
+        if (LLVMGetTypeKind(LLVMTypeOf(instruction)) == LLVMPointerTypeKind)
+            check_cast(f, instruction);
         break;
     case LLVMAtomicRMW:
         check_update(f, instruction);

@@ -408,6 +408,7 @@ static const kiln__foreign_rules foreign = {
     .has_exact_remainders = 1,
     .named_spaces = {0, 1, 2, 3, 4},
     .limits = limits,
+    .clock = KILN__SPIRV_CLOCK,
 };
 
 const kiln__codegen_backend kiln__spirv_codegen = {

@@ -35,6 +35,10 @@ void kiln__spirv_set_conventions(kiln__codegen_job *job);
    returns. */
 kiln_status kiln__spirv_inline_all(kiln__codegen_job *job);
 
+/* The driver's function that reads a clock, and the target's option for it. */
+#define KILN__SPIRV_CLOCK "_Z17clock_read_devicev"
+#define KILN__SPIRV_CLOCK_OPTION "SPV_KHR_shader_clock"
+
 /* ---- spirv_adapt.c: after the passes ---- */
 kiln_status kiln__spirv_adapt(kiln__codegen_job *job);
 kiln_status kiln__spirv_run_passes(kiln__codegen_job *job, const char *passes);
@@ -44,6 +48,14 @@ kiln_status kiln__spirv_run_passes(kiln__codegen_job *job, const char *passes);
 int kiln__spirv_has_update(const kiln__codegen_job *job, LLVMValueRef update);
 /* Makes loops of all other updates. */
 void kiln__spirv_expand_atomics(kiln__codegen_job *job, LLVMValueRef function);
+
+/* ---- spirv_pointers.c ---- */
+/* Makes comparisons and atomic operations of numbers of those of pointers. */
+void kiln__spirv_number_pointers(const kiln__codegen_job *job,
+                                 LLVMValueRef function);
+/* Makes addresses of bytes of variables that are passed to the driver's
+   functions. */
+void kiln__spirv_pass_bytes(const kiln__codegen_job *job, LLVMValueRef call);
 
 /* ---- spirv_converge.c: barriers and failed items ---- */
 void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,

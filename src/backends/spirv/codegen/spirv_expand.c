@@ -336,7 +336,7 @@ static const struct intrinsic {
     {"llvm.arithmetic.fence.", WAY_FIRST},
     {"llvm.assume", WAY_NOTHING},
     {"llvm.lifetime.", WAY_NOTHING},
-    {"llvm.invariant.end", WAY_NOTHING},
+    {"llvm.invariant.", WAY_NOTHING},
     {"llvm.experimental.noalias.scope.decl", WAY_NOTHING},
     {"llvm.donothing", WAY_NOTHING},
     {"llvm.sideeffect", WAY_NOTHING},
@@ -432,6 +432,8 @@ int kiln__spirv_expand(kiln__codegen_job *job, LLVMValueRef call)
     if (found->way == WAY_MEMORY)
         return !is_simple_copy(call) && kiln__llvm_expand_memory(call);
     if (found->way == WAY_NOTHING) {
+        if (LLVMGetFirstUse(call) != NULL)
+            LLVMReplaceAllUsesWith(call, LLVMGetPoison(LLVMTypeOf(call)));
         LLVMInstructionEraseFromParent(call);
         return 1;
     }

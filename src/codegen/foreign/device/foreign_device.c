@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "codegen/foreign/device/foreign_device.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/foreign_findings.h"
 #include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
 
@@ -104,14 +105,8 @@ static LLVMValueRef bind_clock(const kiln__device_call *c)
     const char *name = c->job->backend->foreign->clock;
     const LLVMTypeRef type =
         LLVMFunctionType(kiln__job_i64(c->job), NULL, 0, 0);
-    LLVMValueRef function;
+    LLVMValueRef function = LLVMGetNamedFunction(c->job->module, name);
 
-    if (name == NULL) {
-        (void)kiln__foreign_refuse_call(c->job, c->name,
-                                        "the target has no clock");
-        return NULL;
-    }
-    function = LLVMGetNamedFunction(c->job->module, name);
     if (function == NULL)
         function = LLVMAddFunction(c->job->module, name, type);
     return LLVMBuildCall2(c->builder, type, function, NULL, 0, "");
@@ -225,6 +220,8 @@ static const kiln__device_family families[] = {
     {"kiln_raise", "v:ipipll", 0, bind_raise},
     {"kiln_clock", "l:", 0, bind_clock},
     {"kiln_print", "i:p.", 0, kiln__foreign_print},
+    {"kiln_allocate", "p:ll", 0, kiln__foreign_allocate},
+    {"kiln_free", "v:p", 0, kiln__foreign_free},
 };
 
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
@@ -250,6 +247,8 @@ int kiln__foreign_is_collective(const char *name)
            family->bind != bind_local_memory &&
            family->bind != bind_local_size &&
            family->bind != kiln__foreign_print && family->bind != bind_clock &&
+           family->bind != kiln__foreign_allocate &&
+           family->bind != kiln__foreign_free &&
            family->bind != kiln__foreign_sub_group_count;
 }
 
@@ -373,32 +372,62 @@ static kiln_status replace_call(kiln__device_call *c, LLVMValueRef call)
     return KILN_OK;
 }
 
-/* Replaces all calls of a device function. */
-static kiln_status bind(LLVMValueRef function, kiln__device_call c)
+/* A call that could not be replaced is removed: there may be more findings. */
+static void drop_call(LLVMValueRef call)
 {
-    kiln__codegen_job *job = c.job;
-    const char *name = c.name;
-    LLVMUseRef use;
+    if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind)
+        LLVMReplaceAllUsesWith(call, LLVMGetPoison(LLVMTypeOf(call)));
+    LLVMInstructionEraseFromParent(call);
+}
 
+static kiln_status bind_call(kiln__foreign_findings *found,
+                             kiln__device_call *c, LLVMValueRef call)
+{
+    const kiln_status status = replace_call(c, call);
+
+    if (status == KILN_OK)
+        return KILN_OK;
+    KILN_TRY(kiln__foreign_finding_of_call(found, status, call));
+    drop_call(call);
+    return KILN_OK;
+}
+
+static kiln_status check_declaration(kiln__device_call *c,
+                                     LLVMValueRef function)
+{
     if (!LLVMIsDeclaration(function))
-        return kiln__foreign_refuse_call(job, name,
+        return kiln__foreign_refuse_call(c->job, c->name,
                                          "the module may not define it");
-    if (!read_name(&c))
+    if (!read_name(c))
         return kiln__foreign_refuse_call(
-            job, name,
+            c->job, c->name,
             "it has no such operation or type; types are i32, i64, "
             "f32 and f64");
-    if (!has_type(&c, function))
-        return kiln__foreign_refuse_call(job, name,
+    if (!has_type(c, function))
+        return kiln__foreign_refuse_call(c->job, c->name,
                                          "it is declared with another type");
+    return KILN_OK;
+}
+
+/* Replaces all calls of a device function. */
+static kiln_status bind(kiln__foreign_findings *found, LLVMValueRef function,
+                        kiln__device_call c)
+{
+    kiln__codegen_job *job = c.job;
+    LLVMUseRef use;
+
+    if (check_declaration(&c, function) != KILN_OK)
+        return kiln__foreign_finding(found, job->status, NULL, NULL);
     KILN_TRY(kiln__foreign_forget_memory(job, function));
     while ((use = LLVMGetFirstUse(function)) != NULL) {
         LLVMValueRef user = LLVMGetUser(use);
 
         if (!is_call_of(user, function))
-            return kiln__foreign_refuse_call(job, name,
-                                             "it may be called only");
-        KILN_TRY(replace_call(&c, user));
+            return kiln__foreign_finding(
+                found,
+                kiln__foreign_refuse_call(job, c.name, "it may be called only"),
+                NULL, NULL);
+        KILN_TRY(bind_call(found, &c, user));
     }
     LLVMDeleteFunction(function);
     return KILN_OK;
@@ -411,20 +440,37 @@ static int is_called(const kiln__codegen_job *job, const char *name)
     return function != NULL && LLVMGetFirstUse(function) != NULL;
 }
 
-/* True for a module that raises, or calls what may. */
+static int is_together(const kiln__codegen_job *job, LLVMValueRef call)
+{
+    return LLVMIsAInstruction(call) != NULL &&
+           LLVMGetMetadata(call, LLVMGetMDKindIDInContext(
+                                     job->context, KILN__TOGETHER,
+                                     sizeof KILN__TOGETHER - 1)) != NULL;
+}
+
+/* True for a module of which an item may raise on its own, or that calls what
+   may. */
 static int may_raise(const kiln__codegen_job *job)
 {
     const LLVMValueRef raise = LLVMGetNamedFunction(job->module, "kiln_raise");
+    LLVMUseRef use;
 
     for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
         if (kiln__foreign_is_call(f))
             return 1;
-    return raise != NULL && LLVMGetFirstUse(raise) != NULL;
+    for (use = raise != NULL ? LLVMGetFirstUse(raise) : NULL; use != NULL;
+         use = LLVMGetNextUse(use))
+        if (!is_together(job, LLVMGetUser(use)))
+            return 1;
+    return 0;
 }
 
 static kiln_status bind_all(kiln__codegen_job *job, int only_collective)
 {
+    kiln__foreign_findings found = {
+        .job = job,
+        .entry = LLVMGetNamedFunction(job->module, job->request->entry)};
     const int raises = may_raise(job);
     LLVMValueRef f, next;
     size_t size;
@@ -441,9 +487,9 @@ static kiln_status bind_all(kiln__codegen_job *job, int only_collective)
         c.name = kiln__arena_text(&job->arena, name);
         if (c.name == NULL)
             return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-        KILN_TRY(bind(f, c));
+        KILN_TRY(bind(&found, f, c));
     }
-    return KILN_OK;
+    return kiln__foreign_tell(&found);
 }
 
 kiln_status kiln__foreign_bind_collectives(kiln__codegen_job *job)

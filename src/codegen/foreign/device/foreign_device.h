@@ -21,6 +21,10 @@ typedef struct kiln__device_family {
 
 #define KILN__DEVICE_ARGUMENTS_MAX 6
 
+/* Metadata of a call of kiln_raise() that all items of a group reach, or none:
+   so none of them waits for others at a barrier. */
+#define KILN__TOGETHER "kiln.together"
+
 /** A call of a device function. */
 typedef struct kiln__device_call {
     kiln__codegen_job *job;
@@ -28,7 +32,7 @@ typedef struct kiln__device_call {
     const char *name;
     int32_t kind;       /* of its type T, or KILN_TYPE_NONE */
     uint32_t operation; /* KILN__COMBINE_... of a scan */
-    int raises;         /* the module does */
+    int raises;         /* an item may, on its own */
     LLVMBuilderRef builder;
     LLVMValueRef call;
     LLVMValueRef item;
@@ -70,6 +74,10 @@ const char *kiln__foreign_text(kiln__codegen_job *job, LLVMValueRef value);
 
 /* ---- foreign_print.c: formats of printf() ---- */
 LLVMValueRef kiln__foreign_print(const kiln__device_call *call);
+
+/* ---- foreign_heap.c: memory that items allocate ---- */
+LLVMValueRef kiln__foreign_allocate(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_free(const kiln__device_call *call);
 
 /* ---- foreign_forget.c ---- */
 /* Removes what is said of memory from all functions that reach a call of

@@ -16,12 +16,23 @@ int kiln__neutral_is(LLVMValueRef entry)
     return LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMVoidTypeKind;
 }
 
+/* Tells all that is wrong at once, before anything is changed. */
+static kiln_status check(kiln__codegen_job *job, LLVMValueRef entry)
+{
+    kiln__foreign_findings found = {.job = job, .entry = entry};
+
+    KILN_TRY(kiln__neutral_check_entry(&found));
+    KILN_TRY(kiln__neutral_check_layout(&found));
+    KILN_TRY(kiln__neutral_check_spaces(&found));
+    KILN_TRY(kiln__neutral_check_scopes(&found));
+    return kiln__foreign_tell(&found);
+}
+
 kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
 {
     LLVMValueRef inner;
 
-    KILN_TRY(kiln__neutral_check_entry(job, *entry));
-    KILN_TRY(kiln__neutral_check_layout(job));
+    KILN_TRY(check(job, *entry));
     KILN_TRY(kiln__neutral_raise(job));
     KILN_TRY(kiln__neutral_map_spaces(job));
     KILN_TRY(kiln__neutral_fences(job));

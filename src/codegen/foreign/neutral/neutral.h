@@ -3,6 +3,7 @@
 #ifndef KILN_CODEGEN_FOREIGN_NEUTRAL_H
 #define KILN_CODEGEN_FOREIGN_NEUTRAL_H
 
+#include "codegen/foreign/foreign_findings.h"
 #include "codegen/module/codegen_job.h"
 
 /*
@@ -24,9 +25,8 @@ int kiln__neutral_is(LLVMValueRef entry);
 kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry);
 
 /* ---- neutral_entry.c ---- */
-/* Refuses an entry whose parameters do not fit the job's. */
-kiln_status kiln__neutral_check_entry(kiln__codegen_job *job,
-                                      LLVMValueRef entry);
+/* Finds parameters of the entry that do not fit the job's. */
+kiln_status kiln__neutral_check_entry(kiln__foreign_findings *found);
 /* Adds the bound entry around `inner`, which takes the item and then the
    neutral arguments. It returns nothing, or an i1 that is true after it
    raised. */
@@ -34,13 +34,15 @@ kiln_status kiln__neutral_bind_entry(kiln__codegen_job *job, LLVMValueRef inner,
                                      LLVMValueRef *bound);
 
 /* ---- neutral_spaces.c ---- */
+/* Finds pointers into address spaces that have no meaning. */
+kiln_status kiln__neutral_check_spaces(kiln__foreign_findings *found);
 /* Gives all of the module the target's address spaces. */
 kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job);
 
 /* ---- neutral_layout.c ---- */
-/* Refuses types in memory that the module's data layout has otherwise than the
+/* Finds types in memory that the module's data layout has otherwise than the
    target's. */
-kiln_status kiln__neutral_check_layout(kiln__codegen_job *job);
+kiln_status kiln__neutral_check_layout(kiln__foreign_findings *found);
 
 /* ---- neutral_aggregates.c ---- */
 /* Makes the copies of aggregates that calls pass by value. */
@@ -52,6 +54,8 @@ void kiln__neutral_copy_aggregates(kiln__codegen_job *job, LLVMValueRef entry);
 kiln_status kiln__neutral_dynamic_memory(kiln__codegen_job *job);
 
 /* ---- neutral_atomics.c ---- */
+/* Finds atomics of scopes that have no meaning. */
+kiln_status kiln__neutral_check_scopes(kiln__foreign_findings *found);
 /* Gives all atomics the target's names of their scopes. */
 kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);
 

@@ -41,8 +41,9 @@ static int is_atomic(LLVMValueRef at)
            LLVMIsAAtomicCmpXchgInst(at) != NULL;
 }
 
-static kiln_status map_scope(kiln__codegen_job *job, LLVMValueRef function,
-                             LLVMValueRef atomic)
+/* Returns the target's name of an atomic's scope, or fails the job. */
+static const char *find_scope(kiln__codegen_job *job, LLVMValueRef function,
+                              LLVMValueRef atomic)
 {
     char name[NAME_MAX_SIZE];
     const char *given = kiln__llvm_scope_name(
@@ -51,37 +52,61 @@ static kiln_status map_scope(kiln__codegen_job *job, LLVMValueRef function,
     size_t size;
 
     if (wanted == NULL)
-        return kiln__job_fail(
+        (void)kiln__job_fail(
             job, KILN_ECODEGEN,
             "function '%s' of the module: it has atomics of the scope '%s'; "
             "there are 'subgroup', 'workgroup', 'agent' and the system's, "
             "which has no name",
             LLVMGetValueName2(function, &size), given != NULL ? given : "?");
-    LLVMSetAtomicSyncScopeID(
-        atomic, LLVMGetSyncScopeID(job->context, wanted, strlen(wanted)));
-    return KILN_OK;
+    /* The name of a single thread is as it was given. */
+    return wanted == given && wanted != NULL
+               ? kiln__arena_text(&job->arena, given)
+               : wanted;
 }
 
-static kiln_status map_function(kiln__codegen_job *job, LLVMValueRef function)
+/* Finds the scopes that have no meaning, or gives the others their names. */
+static kiln_status visit(kiln__foreign_findings *found, LLVMValueRef function,
+                         int map)
 {
+    kiln__codegen_job *job = found->job;
     LLVMBasicBlockRef block;
     LLVMValueRef at;
 
     for (block = LLVMGetFirstBasicBlock(function); block != NULL;
          block = LLVMGetNextBasicBlock(block))
         for (at = LLVMGetFirstInstruction(block); at != NULL;
-             at = LLVMGetNextInstruction(at))
-            if (is_atomic(at))
-                KILN_TRY(map_scope(job, function, at));
+             at = LLVMGetNextInstruction(at)) {
+            const char *scope;
+
+            if (!is_atomic(at))
+                continue;
+            scope = find_scope(job, function, at);
+            KILN_TRY(kiln__foreign_finding(found, job->status, function, at));
+            if (map && scope != NULL)
+                LLVMSetAtomicSyncScopeID(
+                    at, LLVMGetSyncScopeID(job->context, scope, strlen(scope)));
+        }
     return KILN_OK;
+}
+
+static kiln_status visit_all(kiln__foreign_findings *found, int map)
+{
+    LLVMValueRef function;
+
+    for (function = LLVMGetFirstFunction(found->job->module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        KILN_TRY(visit(found, function, map));
+    return KILN_OK;
+}
+
+kiln_status kiln__neutral_check_scopes(kiln__foreign_findings *found)
+{
+    return visit_all(found, 0);
 }
 
 kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job)
 {
-    LLVMValueRef function;
+    kiln__foreign_findings found = {.job = job};
 
-    for (function = LLVMGetFirstFunction(job->module); function != NULL;
-         function = LLVMGetNextFunction(function))
-        KILN_TRY(map_function(job, function));
-    return KILN_OK;
+    return visit_all(&found, 1);
 }

@@ -65,8 +65,10 @@ static const char *refused_bytes(const kiln__codegen_job *job,
 
 static const char *refused_word(const kiln__codegen_job *job,
                                 const kiln__parameter *parameter, size_t word,
-                                LLVMTypeRef type)
+                                LLVMValueRef given)
 {
+    const LLVMTypeRef type = LLVMTypeOf(given);
+
     if (parameter->passing == KILN__PARAMETER_SCALAR)
         return type == scalar_type(job, parameter) ? NULL
                                                    : "it has another type";
@@ -86,43 +88,55 @@ static kiln_status refuse_parameter(kiln__codegen_job *job, size_t argument,
 }
 
 static kiln_status check_argument(kiln__codegen_job *job, LLVMValueRef entry,
-                                  size_t argument, unsigned *at)
+                                  size_t argument, unsigned first)
 {
     const kiln__parameter *p = &job->parameters[argument];
-    const size_t words = kiln__parameter_words(p);
+    const unsigned words = (unsigned)kiln__parameter_words(p);
 
-    for (size_t word = 0; word < words; word++, (*at)++) {
+    for (unsigned at = first; at < first + words; at++) {
         const char *why;
 
-        if (*at >= LLVMCountParams(entry))
-            return refuse_parameter(job, argument, *at, "there is none");
+        if (at >= LLVMCountParams(entry))
+            return refuse_parameter(job, argument, at, "there is none");
         why = p->passing == KILN__PARAMETER_BYTES
-                  ? refused_bytes(job, p, entry, *at)
-                  : refused_word(job, p, word,
-                                 LLVMTypeOf(LLVMGetParam(entry, *at)));
+                  ? refused_bytes(job, p, entry, at)
+                  : refused_word(job, p, at - first, LLVMGetParam(entry, at));
+        if (why == NULL && p->passing != KILN__PARAMETER_BYTES &&
+            copied_type(entry, at) != NULL)
+            why = "byval() is for what is passed by its bytes";
         if (why != NULL)
-            return refuse_parameter(job, argument, *at, why);
+            return refuse_parameter(job, argument, at, why);
     }
     return KILN_OK;
 }
 
-kiln_status kiln__neutral_check_entry(kiln__codegen_job *job,
-                                      LLVMValueRef entry)
+static kiln_status check_count(kiln__codegen_job *job, LLVMValueRef entry,
+                               unsigned words)
 {
-    unsigned at = 0;
-
     if (LLVMIsFunctionVarArg(LLVMGlobalGetValueType(entry)))
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "entry '%s' takes variable arguments",
                               job->request->entry);
-    for (size_t i = 0; i < job->parameter_count; i++)
-        KILN_TRY(check_argument(job, entry, i, &at));
-    if (at == LLVMCountParams(entry))
+    if (words >= LLVMCountParams(entry))
         return KILN_OK;
     return kiln__job_fail(job, KILN_ECODEGEN,
                           "entry '%s' has %u parameters, and its arguments "
                           "take %u",
-                          job->request->entry, LLVMCountParams(entry), at);
+                          job->request->entry, LLVMCountParams(entry), words);
+}
+
+kiln_status kiln__neutral_check_entry(kiln__foreign_findings *found)
+{
+    kiln__codegen_job *job = found->job;
+    unsigned at = 0;
+
+    for (size_t i = 0; i < job->parameter_count; i++) {
+        KILN_TRY(kiln__foreign_finding(
+            found, check_argument(job, found->entry, i, at), NULL, NULL));
+        at += (unsigned)kiln__parameter_words(&job->parameters[i]);
+    }
+    return kiln__foreign_finding(found, check_count(job, found->entry, at),
+                                 NULL, NULL);
 }
 
 /* ---- the bound entry ---- */

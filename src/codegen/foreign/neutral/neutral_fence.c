@@ -80,7 +80,10 @@ static int has_type(const kiln__codegen_job *job, LLVMValueRef function)
 kiln_status kiln__neutral_fences(kiln__codegen_job *job)
 {
     const LLVMValueRef function = LLVMGetNamedFunction(job->module, fence_name);
-    LLVMUseRef use;
+    kiln__foreign_findings found = {
+        .job = job,
+        .entry = LLVMGetNamedFunction(job->module, job->request->entry)};
+    LLVMUseRef use, next;
 
     if (function == NULL)
         return KILN_OK;
@@ -90,15 +93,18 @@ kiln_status kiln__neutral_fences(kiln__codegen_job *job)
     if (!has_type(job, function))
         return kiln__foreign_refuse_call(job, fence_name,
                                          "it is declared with another type");
-    while ((use = LLVMGetFirstUse(function)) != NULL) {
+    for (use = LLVMGetFirstUse(function); use != NULL; use = next) {
         const LLVMValueRef user = LLVMGetUser(use);
 
+        next = LLVMGetNextUse(use);
         if (LLVMIsACallInst(user) == NULL ||
             LLVMGetCalledValue(user) != function)
             return kiln__foreign_refuse_call(job, fence_name,
                                              "it may be called only");
-        KILN_TRY(replace_call(job, user));
+        KILN_TRY(kiln__foreign_finding_of_call(&found, replace_call(job, user),
+                                               user));
     }
+    KILN_TRY(kiln__foreign_tell(&found));
     LLVMDeleteFunction(function);
     return KILN_OK;
 }

@@ -95,12 +95,14 @@ static kiln_status replace(kiln__codegen_job *job, LLVMValueRef variable)
 
 kiln_status kiln__neutral_dynamic_memory(kiln__codegen_job *job)
 {
+    kiln__foreign_findings found = {.job = job};
     LLVMValueRef at, next;
 
     for (at = LLVMGetFirstGlobal(job->module); at != NULL; at = next) {
         next = LLVMGetNextGlobal(at);
         if (is_dynamic(at))
-            KILN_TRY(replace(job, at));
+            KILN_TRY(
+                kiln__foreign_finding(&found, replace(job, at), NULL, NULL));
     }
-    return KILN_OK;
+    return kiln__foreign_tell(&found);
 }

@@ -102,6 +102,7 @@ static kiln_status add_callers(passing *p, size_t at)
 
 static kiln_status find_needing(passing *p, LLVMValueRef entry)
 {
+    kiln__foreign_findings found = {.job = p->job, .entry = entry};
     size_t count = 0;
     LLVMValueRef f;
 
@@ -118,8 +119,9 @@ static kiln_status find_needing(passing *p, LLVMValueRef entry)
         if (is_device_function(f))
             add_needing(p, f, NULL);
     for (size_t i = 0; i < p->count; i++)
-        KILN_TRY(add_callers(p, i));
-    return KILN_OK;
+        KILN_TRY(kiln__foreign_finding(&found, add_callers(p, i),
+                                       p->functions[i].old, NULL));
+    return kiln__foreign_tell(&found);
 }
 
 /* ---- the parameter ---- */

@@ -15,6 +15,7 @@
  */
 
 typedef struct comparing {
+    kiln__foreign_findings *found;
     kiln__codegen_job *job;
     LLVMTargetDataRef given;
     LLVMValueRef function; /* where the type is used; NULL: in a variable */
@@ -134,7 +135,8 @@ static kiln_status compare_function(const comparing *c)
          block = LLVMGetNextBasicBlock(block))
         for (at = LLVMGetFirstInstruction(block); at != NULL;
              at = LLVMGetNextInstruction(at))
-            KILN_TRY(compare_instruction(c, at));
+            KILN_TRY(kiln__foreign_finding(c->found, compare_instruction(c, at),
+                                           c->function, at));
     return KILN_OK;
 }
 
@@ -145,7 +147,8 @@ static kiln_status compare_all(comparing *c)
 
     for (at = LLVMGetFirstGlobal(module); at != NULL;
          at = LLVMGetNextGlobal(at))
-        KILN_TRY(compare(c, LLVMGlobalGetValueType(at)));
+        KILN_TRY(kiln__foreign_finding(
+            c->found, compare(c, LLVMGlobalGetValueType(at)), NULL, NULL));
     for (at = LLVMGetFirstFunction(module); at != NULL;
          at = LLVMGetNextFunction(at)) {
         c->function = at;
@@ -154,12 +157,12 @@ static kiln_status compare_all(comparing *c)
     return KILN_OK;
 }
 
-kiln_status kiln__neutral_check_layout(kiln__codegen_job *job)
+kiln_status kiln__neutral_check_layout(kiln__foreign_findings *found)
 {
-    comparing c = {.job = job};
+    comparing c = {.found = found, .job = found->job};
     kiln_status status;
 
-    c.given = LLVMCreateTargetData(LLVMGetDataLayoutStr(job->module));
+    c.given = LLVMCreateTargetData(LLVMGetDataLayoutStr(c.job->module));
     status = compare_all(&c);
     LLVMDisposeTargetData(c.given);
     return status;

@@ -209,6 +209,9 @@ static kiln_status add_callers(raises *r, LLVMValueRef callee)
 
 static kiln_status find_raising(raises *r)
 {
+    kiln__foreign_findings found = {
+        .job = r->job,
+        .entry = LLVMGetNamedFunction(r->job->module, r->job->request->entry)};
     size_t count = 0;
     LLVMValueRef f;
 
@@ -224,10 +227,13 @@ static kiln_status find_raising(raises *r)
         if (kiln__foreign_is_call(f))
             add_raising(r, f);
     if (r->raise != NULL)
-        KILN_TRY(add_callers(r, r->raise));
+        KILN_TRY(kiln__foreign_finding(&found, add_callers(r, r->raise),
+                                       r->raise, NULL));
     for (size_t i = 0; i < r->count; i++)
-        KILN_TRY(add_callers(r, r->functions[i].old));
-    return KILN_OK;
+        KILN_TRY(kiln__foreign_finding(&found,
+                                       add_callers(r, r->functions[i].old),
+                                       r->functions[i].old, NULL));
+    return kiln__foreign_tell(&found);
 }
 
 /* ---- flags ---- */

@@ -96,6 +96,30 @@ static kiln_status check_functions(kiln__codegen_job *job)
     return KILN_OK;
 }
 
+/* LLVM's intrinsics that say since when memory is constant have a result in
+   space 0, on every target. They are only hints. */
+static void drop_invariants(const kiln__codegen_job *job)
+{
+    static const char prefix[] = "llvm.invariant.";
+    LLVMValueRef f, next, call;
+    LLVMUseRef use;
+    size_t size;
+
+    for (f = LLVMGetFirstFunction(job->module); f != NULL; f = next) {
+        next = LLVMGetNextFunction(f);
+        if (strncmp(LLVMGetValueName2(f, &size), prefix, sizeof prefix - 1) !=
+            0)
+            continue;
+        while ((use = LLVMGetFirstUse(f)) != NULL) {
+            call = LLVMGetUser(use);
+            if (LLVMGetFirstUse(call) != NULL)
+                LLVMReplaceAllUsesWith(call, LLVMGetPoison(LLVMTypeOf(call)));
+            LLVMInstructionEraseFromParent(call);
+        }
+        LLVMDeleteFunction(f);
+    }
+}
+
 /* Fills in which of the target's spaces each of the module's becomes. */
 static kiln_status read_map(kiln__codegen_job *job, unsigned to[SPACE_COUNT],
                             unsigned *generic)
@@ -115,6 +139,108 @@ static kiln_status read_map(kiln__codegen_job *job, unsigned to[SPACE_COUNT],
     return KILN_OK;
 }
 
+/* ---- spaces that have no meaning ---- */
+
+/* Returns a space of the type's pointers that has no meaning, or
+   KILN__LLVM_NO_SPACE. */
+static unsigned unknown_in(const unsigned to[SPACE_COUNT], LLVMTypeRef type)
+{
+    unsigned space;
+
+    switch ((int)LLVMGetTypeKind(type)) {
+    case LLVMPointerTypeKind:
+        space = LLVMGetPointerAddressSpace(type);
+        return space < SPACE_COUNT && to[space] != KILN__LLVM_NO_SPACE
+                   ? KILN__LLVM_NO_SPACE
+                   : space;
+    case LLVMArrayTypeKind:
+    case LLVMVectorTypeKind:
+        return unknown_in(to, LLVMGetElementType(type));
+    case LLVMStructTypeKind:
+        for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++) {
+            space = unknown_in(to, LLVMStructGetTypeAtIndex(type, i));
+            if (space != KILN__LLVM_NO_SPACE)
+                return space;
+        }
+        return KILN__LLVM_NO_SPACE;
+    default:
+        return KILN__LLVM_NO_SPACE;
+    }
+}
+
+static unsigned unknown_of(const unsigned to[SPACE_COUNT],
+                           LLVMValueRef instruction)
+{
+    const int count = LLVMGetNumOperands(instruction);
+    unsigned space = unknown_in(to, LLVMTypeOf(instruction));
+
+    for (int i = 0; i < count && space == KILN__LLVM_NO_SPACE; i++)
+        space = unknown_in(
+            to, LLVMTypeOf(LLVMGetOperand(instruction, (unsigned)i)));
+    return space;
+}
+
+static kiln_status refuse_space(kiln__codegen_job *job, const char *kind,
+                                LLVMValueRef global, unsigned space)
+{
+    const char *why;
+
+    if (space == KILN__LLVM_NO_SPACE)
+        return KILN_OK;
+    why = kiln__arena_format(
+        &job->arena,
+        "it has pointers of address space %u, and 0, 1, 3, 4 and 5 have a "
+        "meaning",
+        space);
+    return why != NULL ? kiln__foreign_refuse(job, kind, global, why)
+                       : kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+}
+
+static kiln_status check_spaces_in(kiln__foreign_findings *found,
+                                   const unsigned to[SPACE_COUNT],
+                                   LLVMValueRef function)
+{
+    kiln__codegen_job *job = found->job;
+    LLVMBasicBlockRef block;
+    LLVMValueRef at;
+
+    for (unsigned i = 0; i < LLVMCountParams(function); i++)
+        KILN_TRY(kiln__foreign_finding(
+            found,
+            refuse_space(job, "function", function,
+                         unknown_in(to, LLVMTypeOf(LLVMGetParam(function, i)))),
+            function, NULL));
+    for (block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            KILN_TRY(kiln__foreign_finding(
+                found,
+                refuse_space(job, "function", function, unknown_of(to, at)),
+                function, at));
+    return KILN_OK;
+}
+
+kiln_status kiln__neutral_check_spaces(kiln__foreign_findings *found)
+{
+    kiln__codegen_job *job = found->job;
+    unsigned to[SPACE_COUNT], generic = 0;
+    LLVMValueRef at;
+
+    if (read_map(job, to, &generic) != KILN_OK) /* nothing has a meaning */
+        return kiln__foreign_finding(found, job->status, NULL, NULL);
+    for (at = LLVMGetFirstGlobal(job->module); at != NULL;
+         at = LLVMGetNextGlobal(at))
+        KILN_TRY(kiln__foreign_finding(
+            found,
+            refuse_space(job, "variable", at, unknown_in(to, LLVMTypeOf(at))),
+            NULL, NULL));
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        KILN_TRY(check_spaces_in(found, to, at));
+    return KILN_OK;
+}
+
 kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job)
 {
     unsigned to[SPACE_COUNT], unknown = 0;
@@ -124,8 +250,10 @@ kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job)
                                  job->backend->foreign->neutral_constants};
 
     KILN_TRY(read_map(job, to, &map.generic));
-    if (to[0] != 0)
+    if (to[0] != 0) {
         KILN_TRY(check_functions(job));
+        drop_invariants(job);
+    }
     if (!kiln__llvm_map_spaces(job->module, &map, &unknown))
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "the module has pointers of address space %u, "
