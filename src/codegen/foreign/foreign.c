@@ -20,6 +20,10 @@
  * from a module that Kiln lowered.
  */
 
+/* Parts that a struct may have: a kernel has no use for more, and each of them
+   takes time at each use. */
+#define PARTS_MAX 65536
+
 static kiln_status parse(kiln__codegen_job *job)
 {
     const kiln__codegen_request *request = job->request;
@@ -30,14 +34,21 @@ static kiln_status parse(kiln__codegen_job *job)
         "module");
     char *layout = LLVMCopyStringRepOfTargetData(job->layout);
     char *message = NULL;
-    LLVMModuleRef module =
-        kiln__llvm_read_module(job->context, buffer, layout, &message);
+    int is_invalid = 0;
+    LLVMModuleRef module = kiln__llvm_read_module(job->context, buffer, layout,
+                                                  &is_invalid, &message);
 
     LLVMDisposeMessage(layout);
     if (module == NULL)
-        return kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM IR", message);
+        return kiln__job_fail_llvm(job, KILN_ECODEGEN,
+                                   is_invalid ? "invalid LLVM IR" : "LLVM IR",
+                                   message);
     LLVMDisposeModule(job->module);
     job->module = module;
+    if (kiln__llvm_has_large_type(module, PARTS_MAX))
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "a struct of the module has more than %d parts",
+                              PARTS_MAX);
     if (head > 0 && job->status == KILN_OK)
         return kiln__foreign_wrap(job, request->module);
     return job->status;
@@ -103,7 +114,8 @@ static kiln_status check_type(kiln__codegen_job *job, LLVMValueRef entry)
     return job->status;
 }
 
-/* Refuses attributes by which a parameter is not passed as its type says. */
+/* Refuses attributes by which a parameter is not passed as its type says. Only
+   a neutral entry may have the first one. */
 static kiln_status check_attributes(kiln__codegen_job *job, LLVMValueRef entry)
 {
     static const char *const names[] = {
@@ -111,7 +123,8 @@ static kiln_status check_attributes(kiln__codegen_job *job, LLVMValueRef entry)
         "preallocated", "nest",  "swifterror", "swiftself", "swiftasync"};
     const unsigned count = LLVMCountParams(entry);
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = kiln__neutral_is(entry) ? 1 : 0;
+         i < sizeof names / sizeof names[0]; i++) {
         const unsigned kind = kiln__attribute_kind(names[i]);
 
         for (unsigned index = 1; kind != 0 && index <= count; index++)
@@ -133,9 +146,8 @@ static kiln_status check_entry(kiln__codegen_job *job, LLVMValueRef entry)
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "entry '%s' has not C's calling convention",
                               job->request->entry);
-    if (kiln__neutral_is(entry))
-        return KILN_OK;
-    KILN_TRY(check_type(job, entry));
+    if (!kiln__neutral_is(entry))
+        KILN_TRY(check_type(job, entry));
     return check_attributes(job, entry);
 }
 

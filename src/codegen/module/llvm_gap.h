@@ -67,14 +67,21 @@ LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
    uses. */
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
-/* ---- llvm_gap_foreign.cc: modules of others ---- */
-/* Reads a module, text or bitcode. If it names no data layout, it gets this
-   one, since alignments that a text leaves out follow from the layout. Takes
-   the buffer. On failure it returns NULL and a message for
-   LLVMDisposeMessage(). */
+/* ---- llvm_gap_read.cc: modules of others ---- */
+/* Reads and verifies a module, text or bitcode. If it names no data layout, it
+   gets this one, since alignments that a text leaves out follow from the
+   layout. Takes the buffer. On failure it returns NULL and a message for
+   LLVMDisposeMessage(); `*invalid` tells whether the module can be read, but
+   is invalid. */
 LLVMModuleRef kiln__llvm_read_module(LLVMContextRef context,
                                      LLVMMemoryBufferRef buffer,
-                                     const char *layout, char **message);
+                                     const char *layout, int *invalid,
+                                     char **message);
+/* True if a struct of the module has more parts, counting those of its parts;
+   the elements of an array or vector count as one. */
+int kiln__llvm_has_large_type(LLVMModuleRef module, uint64_t most);
+
+/* ---- llvm_gap_foreign.cc: the same ---- */
 /* Drops all named metadata and all flags of the module except those listed.
    Both lists end in NULL. */
 void kiln__llvm_keep_metadata(LLVMModuleRef module, const char *const *names,

@@ -2,63 +2,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <llvm/ADT/SmallVector.h>
-#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalAlias.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IRReader/IRReader.h>
-#include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "codegen/module/codegen_stages.h"
-
-/* ---- reading ----
- *
- * The C interface cannot tell the reader which data layout to use. Texts need
- * it while they are read, for alignments that are not written. Bitcode has
- * these, but leaves out address spaces of allocas that are the ones of the
- * layout with which it was written. So that layout must not be replaced before
- * all is read.
- */
-
-extern "C" LLVMModuleRef kiln__llvm_read_module(LLVMContextRef context,
-                                                LLVMMemoryBufferRef buffer,
-                                                const char *layout,
-                                                char **message)
-{
-    const std::unique_ptr<llvm::MemoryBuffer> owned(llvm::unwrap(buffer));
-    const bool is_bitcode = llvm::isBitcode(
-        reinterpret_cast<const unsigned char *>(owned->getBufferStart()),
-        reinterpret_cast<const unsigned char *>(owned->getBufferEnd()));
-    const auto choose = [layout, is_bitcode](llvm::StringRef /*triple*/,
-                                             llvm::StringRef given) {
-        return given.empty() && !is_bitcode ? std::optional<std::string>(layout)
-                                            : std::nullopt;
-    };
-    llvm::SMDiagnostic diagnostic;
-    std::unique_ptr<llvm::Module> module =
-        llvm::parseIR(owned->getMemBufferRef(), diagnostic,
-                      *llvm::unwrap(context), llvm::ParserCallbacks(choose));
-    std::string text;
-
-    if (module != nullptr) {
-        if (module->getDataLayoutStr().empty())
-            module->setDataLayout(layout);
-        return llvm::wrap(module.release());
-    }
-    llvm::raw_string_ostream stream(text);
-    diagnostic.print(nullptr, stream, false);
-    *message = LLVMCreateMessage(text.c_str());
-    return nullptr;
-}
 
 /* ---- metadata of a whole module ----
  *
