@@ -282,17 +282,18 @@ typedef struct kiln_frontend_ops {
  * debugtrap, ubsantrap), or need a runtime, a collector, a linker or an
  * unwinder (eh, coro, gc, experimental.stackmap, .patchpoint, .deoptimize,
  * .guard, type.test, instrprof, objc, ptrauth and more); vscale; those of
- * another target; on the host, those of instructions that the processor lacks,
- * that only the system may use (mwait), or that use MMX registers; those for
- * which LLVM has no code on the target, unless they are mathematical functions;
- * and all that are not known to be pure computation. On cuda floats cannot be
- * converted to and from integers of more than 64 bits.
+ * another target, and those of instructions that the processor lacks; on the
+ * host those that only the system may use (mwait), or that use MMX registers;
+ * those for which LLVM has no code on the target, unless they are mathematical
+ * functions; and all that are not known to be pure computation. On cuda floats
+ * cannot be converted to and from integers of more than 64 bits.
  *
- * Atomics must have at most 64 bits and a scope that the target knows: cuda
- * block, cluster, device; rocm wavefront, workgroup, cluster, agent, each with
- * -one-as; spirv subgroup, workgroup, device; singlethread, none at all; the
- * host any. On cuda fadd of f16, bf16 and vectors must be monotonic and must
- * not have system scope. Loads and stores of vectors cannot be atomic.
+ * Atomics must have at most 64 bits, be aligned to their size and have a scope
+ * that the target knows: cuda block, cluster, device; rocm wavefront,
+ * workgroup, cluster, agent, each with -one-as; spirv subgroup, workgroup,
+ * device; singlethread, none at all; the host any. On cuda fadd of f16, bf16
+ * and vectors must be monotonic and must not have system scope. Loads and
+ * stores of vectors cannot be atomic.
  *
  * Sites. If kiln_inference_use_site() named "counter", the module declares
  *   @kiln_site_counter = external global [0 x i8]     an object; of any type

@@ -274,6 +274,7 @@ static const kiln__foreign_rules foreign = {
     .has_libraries = 1,
     .named_spaces = {0, 1, 4, 3, 0},
     .limits = kiln__cuda_limits,
+    .refuse_own = kiln__cuda_refuse_own,
     .clock = "llvm.readcyclecounter",
 };
 

@@ -36,6 +36,11 @@ kiln_status kiln__cuda_order_atomics(kiln__codegen_job *job);
 /* ---- cuda_intrinsics.c ---- */
 extern const kiln__foreign_limit kiln__cuda_limits[];
 
+/* ---- cuda_features.c ---- */
+/* For kiln__foreign_rules.refuse_own. */
+const char *kiln__cuda_refuse_own(const kiln__codegen_job *job,
+                                  LLVMValueRef call, const char *name);
+
 /* ---- cuda_fast.c ---- */
 LLVMValueRef kiln__cuda_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
                              int64_t operation, LLVMValueRef *arguments);

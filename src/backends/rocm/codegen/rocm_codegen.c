@@ -232,6 +232,7 @@ const kiln__codegen_backend kiln__rocm_codegen = {
                 .reports = kiln__device_reports},
     .item = &kiln__device_items,
     .fast = fast,
+    .adapt = kiln__rocm_widen_divisions,
     .crowding_max = 500000,
     .is_scheduled = 1,
 };

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "codegen/module/codegen_values.h"
+
 /*
  * For these, LLVM ends the process, or uses instructions that are far off for
  * large operands. Mathematical functions come from a library.
@@ -30,6 +32,8 @@ const kiln__foreign_limit kiln__rocm_limits[] = {
     {"experimental.constrained.exp", 0},
     {"experimental.constrained.exp2", 0},
     {"experimental.constrained.fdiv", 0},
+    {"experimental.constrained.fma", KILN__HAS_FLOATS & ~KILN__HAS_BF16},
+    {"experimental.constrained.fmuladd", KILN__HAS_FLOATS & ~KILN__HAS_BF16},
     {"experimental.constrained.fpext", 0},
     {"experimental.constrained.fptosi", 0},
     {"experimental.constrained.fptoui", 0},
@@ -94,6 +98,20 @@ static int is_named_in(const char *const *list, const char *name)
     return 0;
 }
 
+/* Formatted accesses are of words, or of half words in some processors. */
+static int is_narrow_format(LLVMValueRef call, const char *name)
+{
+    LLVMTypeRef type = LLVMTypeOf(call);
+
+    if (strstr(name, "tbuffer.") == NULL)
+        return 0;
+    if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+        type = LLVMTypeOf(LLVMGetOperand(call, 0));
+    type = kiln__lane_type(type);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(type) < 16;
+}
+
 const char *kiln__rocm_refuse_own(const kiln__codegen_job *job,
                                   LLVMValueRef call, const char *name)
 {
@@ -104,11 +122,13 @@ const char *kiln__rocm_refuse_own(const kiln__codegen_job *job,
         "if",       "else",           "loop", "end.cf", "lds.kernel.id",
         "cs.chain", "reloc.constant", NULL};
 
-    (void)job;
-    (void)call;
+    if (is_narrow_format(call, name))
+        return "LLVM has no code for it on this type and target";
     if (is_named_in(shaders, name))
         return "it is for shaders of graphics";
-    return is_named_in(internal, name)
-               ? "LLVM or a linker uses it after kernels are made"
-               : NULL;
+    if (is_named_in(internal, name))
+        return "LLVM or a linker uses it after kernels are made";
+    return kiln__rocm_has_intrinsic(job, name)
+               ? NULL
+               : "the processor has no such instruction";
 }
