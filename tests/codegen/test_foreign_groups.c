@@ -335,6 +335,35 @@ static void what_is_uniform_for_reasons_unknown_is_right(void **state)
     assert_gives(module, ROW(12, 4), wanted, 12);
 }
 
+/* A function with a body asks for an id, although it says that it reads no
+   memory. Only items 0 and 1 of a group come to the barrier. */
+static void a_function_that_reads_an_id_decides_for_one_item(void **state)
+{
+    static const char module[] = MODULE(
+        SHARED "define internal i1 @early(ptr %item) noinline memory(none) {\n"
+               "  %l = call i64 @kiln_local_id(ptr %item, i32 0)\n"
+               "  %c = icmp ult i64 %l, 2\n"
+               "  ret i1 %c\n"
+               "}\n",
+        "  %c = call i1 @early(ptr %item)\n"
+        "  br i1 %c, label %first, label %end\n"
+        "first:\n" AT(
+            "%a", "%l") "  store i32 %g32, ptr addrspace(3) %a\n" GROUPS_BARRIER
+                        "  %m = xor i64 %l, 1\n" AT(
+                            "%b",
+                            "%m") "  %v = load i32, ptr addrspace(3) %b\n"
+                                  "  br label %end\n"
+                                  "end:\n"
+                                  "  %r = phi i32 [ -1, %0 ], [ %v, %first ]\n"
+                                  "  store i32 %r, ptr %p\n  ret i32 0\n");
+    int32_t wanted[12];
+
+    (void)state;
+    for (int32_t i = 0; i < 12; i++)
+        wanted[i] = i % 4 < 2 ? i ^ 1 : -1;
+    assert_gives(module, ROW(12, 4), wanted, 12);
+}
+
 static void volatile_counters_are_the_items_own(void **state)
 {
     static const char module[] = MODULE(
@@ -719,6 +748,7 @@ int main(void)
         cmocka_unit_test(a_barrier_after_a_divergent_loop_waits_for_all),
         cmocka_unit_test(both_sides_of_a_divergent_branch_may_wait),
         cmocka_unit_test(what_is_uniform_for_reasons_unknown_is_right),
+        cmocka_unit_test(a_function_that_reads_an_id_decides_for_one_item),
         cmocka_unit_test(volatile_counters_are_the_items_own),
         cmocka_unit_test(values_of_all_types_live_across_barriers),
         cmocka_unit_test(private_arrays_keep_their_content),

@@ -341,6 +341,101 @@ static void atomics_without_their_order_are_refused(void **state)
                        "more than 64 bits");
 }
 
+static void atomics_are_aligned_to_their_size(void **state)
+{
+    (void)state;
+    foreign_refused_on(ALL, "",
+                       "  %v = load atomic i64, @A %y seq_cst, align 4\n"
+                       "  store i64 %v, @A %y\n",
+                       "not aligned to its size");
+    foreign_refused_on(ALL, "",
+                       "  %r = atomicrmw add @A %y, i32 1 monotonic, align 2\n",
+                       "not aligned to its size");
+    foreign_refused_on(ALL, "",
+                       "  %r = cmpxchg @A %y, i32 1, i32 2 monotonic monotonic,"
+                       " align 1\n",
+                       "not aligned to its size");
+    foreign_accepted("",
+                     "  %r = atomicrmw add @A %y, i32 1 monotonic, align 8\n");
+}
+
+/* ---- widths ---- */
+
+#define DIVIDED(type, kind) \
+    "  %a = load " type ", @A %y\n" \
+    "  %p = getelementptr i32, @A %y, i64 1\n" \
+    "  %b = load " type ", @A %p\n" \
+    "  %q = " kind "div " type " %a, %b\n" \
+    "  %r = " kind "rem " type " %a, %b\n" \
+    "  store " type " %q, @A %y\n" \
+    "  store " type " %r, @A %p\n"
+
+static void narrow_integers_have_quotients_and_remainders(void **state)
+{
+    (void)state;
+    foreign_accepted("", DIVIDED("i8", "s"));
+    foreign_accepted("", DIVIDED("i8", "u"));
+    foreign_accepted("", DIVIDED("i16", "s"));
+    foreign_accepted("", DIVIDED("i16", "u"));
+    foreign_accepted("", DIVIDED("<2 x i8>", "s"));
+    foreign_accepted("", DIVIDED("<2 x i16>", "s"));
+    foreign_accepted("", DIVIDED("<2 x i16>", "u"));
+}
+
+static void exponents_have_32_bits(void **state)
+{
+    outcome o;
+
+    (void)state;
+    foreign_build(&o, foreign_target_of(CUDA),
+                  "declare float @llvm.powi.f32.i64(float, i64)\n",
+                  "  %x = load float, ptr %y\n"
+                  "  %r = call float @llvm.powi.f32.i64(float %x, i64 %n)\n"
+                  "  store float %r, ptr %y\n",
+                  2);
+    assert_int_equal(o.status, KILN_ECODEGEN);
+    assert_contains(o.message, "an exponent of more than 32 bits");
+}
+
+/* libclc has it of log2, which is a function of a library itself. */
+static void rough_powers_are_powers(void **state)
+{
+    (void)state;
+    foreign_refused_on(CUDA, "declare float @_Z11native_powrff(float, float)\n",
+                       "  %x = load float, @A %y\n"
+                       "  %r = call float @_Z11native_powrff(float %x,"
+                       " float %x)\n"
+                       "  store float %r, @A %y\n",
+                       "'_Z3powff'");
+}
+
+static void odd_widths_without_code_are_refused(void **state)
+{
+    (void)state;
+    foreign_refused_on(DEVICES, "declare i96 @llvm.fshl.i96(i96, i96, i96)\n",
+                       "  %x = load i96, @A %y\n"
+                       "  %r = call i96 @llvm.fshl.i96(i96 %x, i96 7, i96 %x)\n"
+                       "  store i96 %r, @A %y\n",
+                       "");
+    foreign_refused_on(DEVICES,
+                       "define internal <2 x i65> @f(<2 x i65> %x) noinline {\n"
+                       "  %y = add <2 x i65> %x, %x\n"
+                       "  ret <2 x i65> %y\n"
+                       "}\n",
+                       "  %x = load <2 x i65>, @A %y\n"
+                       "  %r = call <2 x i65> @f(<2 x i65> %x)\n"
+                       "  store <2 x i65> %r, @A %y\n",
+                       "vectors of integers of more than 64 bits");
+    foreign_refused_on(
+        HOST | DEVICES,
+        "declare <3 x i16> @llvm.sdiv.fix.v3i16(<3 x i16>, <3 x i16>, i32)\n",
+        "  %x = load <3 x i16>, @A %y\n"
+        "  %r = call <3 x i16> @llvm.sdiv.fix.v3i16(<3 x i16> %x,"
+        " <3 x i16> %x, i32 1)\n"
+        "  store <3 x i16> %r, @A %y\n",
+        "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +452,11 @@ int main(void)
         cmocka_unit_test(divisions_of_a_scale_without_code_are_refused),
         cmocka_unit_test(updates_have_their_order_and_scope_on_cuda),
         cmocka_unit_test(atomics_without_their_order_are_refused),
+        cmocka_unit_test(atomics_are_aligned_to_their_size),
+        cmocka_unit_test(narrow_integers_have_quotients_and_remainders),
+        cmocka_unit_test(exponents_have_32_bits),
+        cmocka_unit_test(rough_powers_are_powers),
+        cmocka_unit_test(odd_widths_without_code_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

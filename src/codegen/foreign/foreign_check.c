@@ -64,14 +64,28 @@ static const char *refused_scalar(const kiln__codegen_job *job,
     return NULL;
 }
 
+/* LLVM has no code for a device that passes them to functions. */
+static int is_odd_vector(const kiln__codegen_job *job, LLVMTypeRef type)
+{
+    const LLVMTypeRef lane = LLVMGetElementType(type);
+
+    return job->backend->device != NULL &&
+           LLVMGetTypeKind(lane) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(lane) > 64 && LLVMGetIntTypeWidth(lane) != 128;
+}
+
 const char *kiln__foreign_refused_type(const kiln__codegen_job *job,
                                        LLVMTypeRef type)
 {
     const char *why = NULL;
 
     switch ((int)LLVMGetTypeKind(type)) {
-    case LLVMArrayTypeKind:
     case LLVMVectorTypeKind:
+        if (is_odd_vector(job, type))
+            return "it has vectors of integers of more than 64 bits that have "
+                   "not 128";
+        return kiln__foreign_refused_type(job, LLVMGetElementType(type));
+    case LLVMArrayTypeKind:
         return kiln__foreign_refused_type(job, LLVMGetElementType(type));
     case LLVMStructTypeKind:
         for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++) {

@@ -362,27 +362,66 @@ static int divides_too_widely(LLVMValueRef call, const char *name)
            127;
 }
 
-/* LLVM 22 widens this vector for the host and multiplies it by a constant of
-   the width before. */
-static int aborts(const kiln__codegen_job *job, LLVMValueRef call,
-                  const char *name)
+static int is_one_of(const char *name, const char *const *names)
 {
-    const LLVMTypeRef type = LLVMTypeOf(call);
+    for (; *names != NULL; names++)
+        if (strcmp(name, *names) == 0)
+            return 1;
+    return 0;
+}
 
-    return job->backend->device == NULL && strcmp(name, "canonicalize") == 0 &&
-           LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
-           LLVMGetVectorSize(type) == 2;
+static int is_power_of_two(unsigned number)
+{
+    return (number & (number - 1)) == 0;
+}
+
+/* On the host LLVM 22 widens these vectors, and ends the process. */
+static const char *refused_length(const kiln__codegen_job *job,
+                                  LLVMValueRef call, const char *name)
+{
+    static const char *const odd[] = {"experimental.vector.compress",
+                                      "sdiv.fix",
+                                      "sdiv.fix.sat",
+                                      "udiv.fix",
+                                      "udiv.fix.sat",
+                                      NULL};
+    const unsigned count = kiln__lane_count(LLVMTypeOf(call));
+
+    if (job->backend->device != NULL)
+        return NULL;
+    if ((strcmp(name, "canonicalize") == 0 && count == 2) ||
+        (is_one_of(name, odd) && !is_power_of_two(count)))
+        return "LLVM has no code for it with so many elements";
+    return NULL;
+}
+
+/* LLVM makes a remainder of them, for which devices have no library. */
+static const char *refused_bits(const kiln__codegen_job *job, LLVMValueRef call,
+                                const char *name)
+{
+    static const char *const shifts[] = {"fshl", "fshr", NULL};
+    unsigned width;
+
+    if (job->backend->device == NULL || !is_one_of(name, shifts))
+        return NULL;
+    width = LLVMGetIntTypeWidth(kiln__lane_type(LLVMTypeOf(call)));
+    return width > 64 && !is_power_of_two(width)
+               ? "LLVM has no code for it on integers of such a width"
+               : NULL;
 }
 
 const char *kiln__foreign_limited(const kiln__codegen_job *job,
                                   LLVMValueRef call, const char *name)
 {
     const kiln__foreign_limit *limit = job->backend->foreign->limits;
+    const char *why = refused_length(job, call, name);
 
+    if (why == NULL)
+        why = refused_bits(job, call, name);
+    if (why != NULL)
+        return why;
     if (divides_too_widely(call, name))
         return "LLVM has no code for it with such a scale";
-    if (aborts(job, call, name))
-        return "LLVM has no code for it with two elements";
     for (; limit->name != NULL; limit++)
         if (strcmp(limit->name, name) == 0)
             return refused_by_limit(limit, call);
@@ -420,10 +459,17 @@ static const char *refused_conversion(const kiln__foreign_rules *rules,
 
 #define SYSTEM_SCOPE 1 /* its number in every context of LLVM */
 
-static const char *refused_width(const kiln__codegen_job *job, LLVMTypeRef type)
+/* Returns NULL, or why an atomic operation on that type cannot be used. */
+static const char *refused_atomic(const kiln__codegen_job *job, LLVMValueRef at,
+                                  LLVMTypeRef type)
 {
-    return LLVMSizeOfTypeInBits(job->layout, type) > 64
-               ? "it has an atomic operation on more than 64 bits"
+    const unsigned long long size = LLVMStoreSizeOfType(job->layout, type);
+
+    if (size > 8)
+        return "it has an atomic operation on more than 64 bits";
+    return LLVMGetAlignment(at) < size
+               ? "it has an atomic operation at an address that is not aligned "
+                 "to its size"
                : NULL;
 }
 
@@ -448,7 +494,7 @@ static const char *refused_update(const kiln__codegen_job *job,
     if (job->backend->foreign->has_weak_updates && is_weak(update))
         return "it adds small floats atomically, which has no order on this "
                "target: it is monotonic, of scope block, cluster or device";
-    return refused_width(job, LLVMTypeOf(update));
+    return refused_atomic(job, update, LLVMTypeOf(update));
 }
 
 /* Returns NULL, or why a load or store cannot be used. LLVM accepts atomic
@@ -460,7 +506,7 @@ static const char *refused_access(const kiln__codegen_job *job,
         return NULL;
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind
                ? "it has an atomic load or store of a vector"
-               : refused_width(job, type);
+               : refused_atomic(job, access, type);
 }
 
 const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
@@ -488,7 +534,7 @@ const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
         return refused_update(job, instruction);
     case LLVMAtomicCmpXchg:
         operand = LLVMGetOperand(instruction, 1);
-        return refused_width(job, LLVMTypeOf(operand));
+        return refused_atomic(job, instruction, LLVMTypeOf(operand));
     case LLVMLoad:
         return refused_access(job, instruction, LLVMTypeOf(instruction));
     case LLVMStore:

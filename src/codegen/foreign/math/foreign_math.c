@@ -140,6 +140,37 @@ static LLVMValueRef widen(const kiln__math_place *at, LLVMValueRef value,
                                    : LLVMBuildFPExt(at->builder, value, to, "");
 }
 
+/* No float has an exponent of this size. */
+#define EXPONENT_MOST 100000
+
+static LLVMValueRef between(const kiln__math_place *at, LLVMValueRef value,
+                            LLVMIntPredicate beyond, int64_t bound)
+{
+    const LLVMValueRef limit =
+        LLVMConstInt(LLVMTypeOf(value), (uint64_t)bound, 1);
+
+    return LLVMBuildSelect(at->builder,
+                           LLVMBuildICmp(at->builder, beyond, value, limit, ""),
+                           limit, value, "");
+}
+
+/* Returns an exponent as an i32. One of more bits is limited first: of ldexp()
+   that changes nothing, and a power has none. */
+static LLVMValueRef exponent_of(const kiln__math_place *at,
+                                const kiln__math_function *f,
+                                LLVMValueRef value)
+{
+    if (LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 32) {
+        if (f->recipe == KILN__RECIPE_POWI)
+            (void)kiln__job_fail(
+                at->job, KILN_ECODEGEN,
+                "a power has an exponent of more than 32 bits");
+        value = between(at, value, LLVMIntSGT, EXPONENT_MOST);
+        value = between(at, value, LLVMIntSLT, -EXPONENT_MOST);
+    }
+    return LLVMBuildIntCast2(at->builder, value, kiln__job_i32(at->job), 1, "");
+}
+
 /* Calls the function for one element. */
 static LLVMValueRef call_one(const kiln__math_place *at,
                              const kiln__math_function *f,
@@ -158,8 +189,7 @@ static LLVMValueRef call_one(const kiln__math_place *at,
         const int is_scale = f->form == KILN__FORM_SCALE && i == 1;
 
         if (is_scale)
-            arguments[i] =
-                LLVMBuildIntCast2(at->builder, arguments[i], i32, 1, "");
+            arguments[i] = exponent_of(at, f, arguments[i]);
         else
             arguments[i] = widen(at, arguments[i], wide);
         types[i] = LLVMTypeOf(arguments[i]);

@@ -204,6 +204,10 @@ static int is_opencl_name(named *out, const char *symbol)
     else if (strncmp(base, "half_", 5) == 0)
         base += 5;
     out->is_rough = base != name.base;
+    /* What powr() says of numbers below zero does not count where it may be
+       rough, and not all libraries have that. */
+    if (out->is_rough && strcmp(base, "powr") == 0)
+        base = "pow";
     out->function = kiln__math_named(base);
     return out->function != NULL && out->kind != LLVMVoidTypeKind;
 }
