@@ -15,12 +15,13 @@
  * dimension 0 is counted fastest. It returns 0, or 1 as soon as an item has
  * raised an exception. Groups of one launch run on several threads.
  *
- * `memory` is for the group under way, 64-byte aligned and undefined at first:
- * static_local_bytes of the kernel's metadata, then private_bytes for each item
- * of a full group, their number rounded up to a multiple of 64, then, at
- * `local_offset`, the dynamic memory that the launch asks for. It is NULL for a
- * launch that needs none. Consecutive items, KILN__HOST_SUB_GROUP of them in
- * the order of their numbers, are a sub-group.
+ * `memory` is for the group under way, aligned to KILN__HOST_MEMORY_ALIGNMENT
+ * and undefined at first: static_local_bytes of the kernel's metadata, then
+ * private_bytes for each item of a full group, their number rounded up to a
+ * multiple of 64, then, at `local_offset`, which is aligned as much, the
+ * dynamic memory that the launch asks for. It is NULL for a launch that needs
+ * none. Consecutive items, KILN__HOST_SUB_GROUP of them in the order of their
+ * numbers, are a sub-group.
  *
  * `arguments` is the packed block: each argument at its natural alignment, as
  * kiln_kernel_info describes: scalars, structs and tuples as C lays them out,
@@ -31,6 +32,9 @@
  * memmove, and the functions that stop a launch.
  */
 #define KILN__HOST_SUB_GROUP 16
+
+/* No type is aligned to more: vectors of 16 numbers of 64 bits are to this. */
+#define KILN__HOST_MEMORY_ALIGNMENT 128
 
 /*
  * stack_bytes of the metadata is the stack that code needs below the frame that

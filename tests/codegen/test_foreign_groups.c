@@ -473,11 +473,34 @@ static void private_arrays_keep_their_content(void **state)
     assert_gives(module, ROW(12, 6), wanted, 12);
 }
 
+/* As many bytes before it as there are items, which is no multiple of 128. */
+static void variables_of_an_item_are_aligned(void **state)
+{
+    static const char module[] =
+        MODULE("", "  %byte = alloca i8\n"
+                   "  %wide = alloca <16 x i64>, align 128\n"
+                   "  store volatile i8 1, ptr %byte\n"
+                   "  store volatile i64 4, ptr %wide\n" GROUPS_BARRIER
+                   "  %b = load volatile i8, ptr %byte\n"
+                   "  %b32 = zext i8 %b to i32\n"
+                   "  %v = load volatile i64, ptr %wide\n"
+                   "  %at = ptrtoint ptr %wide to i64\n"
+                   "  %off = and i64 %at, 127\n"
+                   "  %all = add i64 %v, %off\n"
+                   "  %all32 = trunc i64 %all to i32\n"
+                   "  %r = add i32 %all32, %b32\n"
+                   "  store i32 %r, ptr %p\n  ret i32 0\n");
+    static const int32_t wanted[8] = {5, 5, 5, 5, 5, 5, 5, 5};
+
+    (void)state;
+    assert_gives(module, ROW(8, 4), wanted, 8);
+}
+
 static void variables_of_a_group_have_places_of_their_own(void **state)
 {
     static const char module[] =
         MODULE("@a = internal addrspace(3) global i8 undef\n"
-               "@b = internal addrspace(3) global [5 x i64] undef, align 64\n"
+               "@b = internal addrspace(3) global [5 x i64] undef, align 128\n"
                "@c = internal addrspace(3) global i32 poison\n"
                "define i32 @read(ptr %item) noinline {\n"
                "  %v = load i32, ptr addrspacecast (ptr addrspace(3) @c to "
@@ -495,7 +518,7 @@ static void variables_of_a_group_have_places_of_their_own(void **state)
                "  %x32 = zext i8 %x to i32\n"
                "  %c = call i32 @read(ptr %item)\n"
                "  %at = ptrtoint ptr addrspace(3) @b to i64\n"
-               "  %off = and i64 %at, 63\n"
+               "  %off = and i64 %at, 127\n"
                "  %o32 = trunc i64 %off to i32\n"
                "  %r = add i32 %x32, %c\n"
                "  %r2 = add i32 %r, %o32\n"
@@ -640,10 +663,10 @@ static void what_cannot_be_cut_is_refused_by_name(void **state)
                               "a:\n" GROUPS_BARRIER "  ret i32 0\n"
                               "b:\n  ret i32 0\n"),
                    "addresses of labels");
-    assert_refused(MODULE("", "  %a = alloca i32, align 128\n"
+    assert_refused(MODULE("", "  %a = alloca i32, align 256\n"
                               "  store volatile i32 1, ptr %a\n" GROUPS_BARRIER
                               "  ret i32 0\n"),
-                   "aligned to more than 64 bytes");
+                   "aligned to more than 128 bytes");
 }
 
 static void variables_of_a_group_have_no_content(void **state)
@@ -655,9 +678,9 @@ static void variables_of_a_group_have_no_content(void **state)
         "variable 'v' of the module: it is in the memory of a group, "
         "which has no value at first");
     assert_refused(MODULE("@v = internal addrspace(3) global i32 undef, align "
-                          "128\n",
+                          "256\n",
                           "  store i32 2, ptr addrspace(3) @v\n  ret i32 0\n"),
-                   "aligned to at most 64 bytes");
+                   "aligned to at most 128 bytes");
 }
 
 /* ---- code ---- */
@@ -752,6 +775,7 @@ int main(void)
         cmocka_unit_test(volatile_counters_are_the_items_own),
         cmocka_unit_test(values_of_all_types_live_across_barriers),
         cmocka_unit_test(private_arrays_keep_their_content),
+        cmocka_unit_test(variables_of_an_item_are_aligned),
         cmocka_unit_test(variables_of_a_group_have_places_of_their_own),
         cmocka_unit_test(functions_have_barriers),
         cmocka_unit_test(groups_have_three_dimensions_and_may_be_cut),

@@ -88,7 +88,7 @@ void kiln__host_memory_dispose(kiln__host_memory *memory);
 kiln__host_block *kiln__host_memory_take(kiln__host_memory *memory,
                                          size_t size);
 void kiln__host_memory_give(kiln__host_memory *memory, kiln__host_block *block);
-/* Returns the block's bytes, aligned to 64. */
+/* Returns the block's bytes, aligned to KILN__HOST_MEMORY_ALIGNMENT. */
 void *kiln__host_block_bytes(kiln__host_block *block);
 
 /* ---- host_stop.c: stopping a launch ---- */

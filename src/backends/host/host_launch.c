@@ -292,10 +292,11 @@ static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
         kiln__host_pool_run(pool, groups - 1, run_groups, run);
 }
 
-/* To the alignment of a group's memory. */
-static uint64_t round_up(uint64_t size)
+#define ALIGNMENT ((uint64_t)KILN__HOST_MEMORY_ALIGNMENT)
+
+static uint64_t round_up(uint64_t number, uint64_t multiple)
 {
-    return (size + 63) & ~(uint64_t)63;
+    return (number + multiple - 1) & ~(multiple - 1);
 }
 
 /* Computes the memory of one group for local arrays and private memory, as in
@@ -309,10 +310,10 @@ static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
     /* One byte at least, so that there is an address. */
     const uint64_t dynamic =
         info->dynamic_local
-            ? round_up((uint64_t)request->dynamic_local_bytes + 1)
+            ? round_up((uint64_t)request->dynamic_local_bytes + 1, ALIGNMENT)
             : 0;
     const uint64_t local =
-        info->static_local_bytes + (dynamic > 0 ? dynamic + 63 : 0);
+        info->static_local_bytes + (dynamic > 0 ? dynamic + ALIGNMENT - 1 : 0);
     const uint64_t room =
         KILN__HOST_MEMORY_MAX -
         (local < KILN__HOST_MEMORY_MAX ? local : KILN__HOST_MEMORY_MAX);
@@ -321,7 +322,7 @@ static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
     for (int i = 1; i < 3; i++)
         items = items > UINT64_MAX / block[i] ? UINT64_MAX : items * block[i];
     if (items < UINT64_MAX - 63)
-        items = round_up(items);
+        items = round_up(items, 64);
     if (room == 0 ||
         (info->private_bytes > 0 && items > room / info->private_bytes))
         return kiln__error_set(
@@ -339,7 +340,7 @@ static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
         run->memory_size += (size_t)items * info->private_bytes;
     if (dynamic > 0) {
         run->launch.local_bytes = request->dynamic_local_bytes;
-        run->launch.local_offset = round_up(run->memory_size);
+        run->launch.local_offset = round_up(run->memory_size, ALIGNMENT);
         run->memory_size = (size_t)(run->launch.local_offset + dynamic);
     }
     return KILN_OK;

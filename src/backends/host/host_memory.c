@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "abi/host_abi.h"
 #include "backends/host/host_backend.h"
 #include "base/data/memory.h"
 
@@ -11,7 +12,7 @@
  * grow: a later launch of the same kernel allocates nothing.
  */
 
-#define ALIGNMENT ((size_t)64)
+#define ALIGNMENT ((size_t)KILN__HOST_MEMORY_ALIGNMENT)
 
 struct kiln__host_block {
     struct kiln__host_block *next;

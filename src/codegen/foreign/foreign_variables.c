@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "abi/host_abi.h"
 #include "base/error.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/groups/groups.h"
@@ -18,7 +19,6 @@
 /* A loader aligns an image to a page, and code may rely on alignments that it
    is told. */
 #define ALIGNMENT_MAX 4096u
-#define GROUP_ALIGNMENT_MAX 64
 
 static kiln_status refuse_variable(kiln__codegen_job *job,
                                    LLVMValueRef variable, const char *why)
@@ -188,8 +188,8 @@ static const char *refused_of_group(const kiln__codegen_job *job,
                "give it poison, and let the items write it and wait at a "
                "barrier";
     if (kiln__groups_is_variable(job, variable) &&
-        LLVMGetAlignment(variable) > GROUP_ALIGNMENT_MAX)
-        return "a variable of a group is aligned to at most 64 bytes";
+        LLVMGetAlignment(variable) > KILN__HOST_MEMORY_ALIGNMENT)
+        return "a variable of a group is aligned to at most 128 bytes";
     if (LLVMGetAlignment(variable) > ALIGNMENT_MAX)
         return "it is aligned to more than 4096 bytes";
     return kiln__foreign_refused_type(job, LLVMGlobalGetValueType(variable));

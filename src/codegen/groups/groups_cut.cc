@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <llvm/IR/Module.h>
 
+#include "abi/host_abi.h"
 #include "codegen/groups/groups_plan.h"
 
-/* Arrays over items begin at multiples of 64 bytes. */
-#define ALIGNMENT_MAX 64
 /* A region's number has 16 bits, and one means that an item has ended. */
 #define REGIONS_MAX (UINT16_MAX - 1)
 /* Copies of blocks that belong to several regions. */
@@ -19,9 +18,9 @@ static const char *refused(const llvm::Function &function)
             return "it has barriers, and addresses of labels";
         for (const llvm::Instruction &at : block)
             if (const auto *variable = llvm::dyn_cast<llvm::AllocaInst>(&at))
-                if (variable->getAlign().value() > ALIGNMENT_MAX)
+                if (variable->getAlign().value() > KILN__HOST_MEMORY_ALIGNMENT)
                     return "it has barriers, and a variable that is aligned to "
-                           "more than 64 bytes";
+                           "more than 128 bytes";
     }
     return nullptr;
 }
@@ -61,7 +60,8 @@ static const char *reserve(kiln__codegen_job *job, const groups_plan &plan)
     if (kiln__groups_keeps_waiting(plan))
         bytes += sizeof(uint16_t);
     if (bytes > UINT32_MAX ||
-        kiln__groups_reserve(job, 0, ALIGNMENT_MAX, &offset) != KILN_OK)
+        kiln__groups_reserve(job, 0, KILN__HOST_MEMORY_ALIGNMENT, &offset) !=
+            KILN_OK)
         return "its items keep too much across barriers";
     job->private_bytes = static_cast<uint32_t>(bytes);
     return nullptr;

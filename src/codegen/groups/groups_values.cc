@@ -256,11 +256,14 @@ static bool is_local(const groups_plan &plan, llvm::AllocaInst &variable)
 
 /* ---- places ---- */
 
+/* Offsets are multiplied by the number of items, which is a multiple of 64. */
 static uint64_t reserve(groups_plan &plan, uint64_t size, uint64_t alignment)
 {
-    const uint64_t offset = plan.private_bytes;
+    const uint64_t offset =
+        alignment > 64 ? llvm::alignTo(plan.private_bytes, alignment / 64)
+                       : plan.private_bytes;
 
-    plan.private_bytes += llvm::alignTo(size, alignment);
+    plan.private_bytes = offset + llvm::alignTo(size, alignment);
     return offset;
 }
 

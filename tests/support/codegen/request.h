@@ -221,9 +221,10 @@ REQUEST_UNUSED static int32_t run_image(const outcome *o, launch *l,
     int32_t result;
 
     /* not zero: kernels may count on nothing there */
-    memory = aligned_alloc(
-        64, (o->static_local_bytes + items * o->private_bytes + 127) &
-                ~UINT64_C(63));
+    memory = aligned_alloc(KILN__HOST_MEMORY_ALIGNMENT,
+                           (o->static_local_bytes + items * o->private_bytes +
+                            2 * KILN__HOST_MEMORY_ALIGNMENT - 1) &
+                               ~(uint64_t)(KILN__HOST_MEMORY_ALIGNMENT - 1));
     assert_non_null(memory);
     memset(memory, 0xa5, o->static_local_bytes + items * o->private_bytes);
     assert_ok(kiln__host_image_load(&image, &kiln__malloc, o->bytes, o->size,
