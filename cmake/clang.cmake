@@ -10,12 +10,20 @@ set(kiln_has_clang OFF)
 if(KILN_CLANG_INCLUDE AND EXISTS ${kiln_clang_header} AND kiln_codegen_sources)
     set(kiln_has_clang ON)
 endif()
-option(KILN_CLANG "Build the compiler of OpenCL C, which needs clang's headers"
-    ${kiln_has_clang})
-if(NOT KILN_CLANG)
-    message(STATUS "OpenCL C is left out: clang ${KILN_LLVM_VERSION} is not "
-        "installed, or KILN_CLANG is off")
+# AUTO is looked up each time: clang may be installed later.
+set(KILN_CLANG AUTO CACHE STRING
+    "Build the compiler of OpenCL C: ON, OFF, or AUTO, where clang's headers are")
+if(NOT KILN_OPENCL)
     return()
+elseif(KILN_CLANG STREQUAL "AUTO" AND NOT kiln_has_clang)
+    message(STATUS "OpenCL C can be used from caches only: the headers of clang "
+        "${KILN_LLVM_VERSION} are not installed")
+    return()
+elseif(NOT KILN_CLANG)
+    return()
+elseif(NOT kiln_has_clang)
+    message(FATAL_ERROR "KILN_CLANG is on, and the headers of clang "
+        "${KILN_LLVM_VERSION} are not in ${KILN_LLVM_ROOT}")
 endif()
 
 # Clang's own header for OpenCL C is embedded, so that nothing of clang has to
@@ -72,7 +80,8 @@ if(KILN_LLVM_STATIC)
         -Wl,--end-group ${kiln_compression} Threads::Threads
         ${CMAKE_DL_LIBS} m)
 else()
-    find_library(KILN_CLANG_LIBRARY NAMES clang-cpp libclang-cpp.so.22.1
+    find_library(KILN_CLANG_LIBRARY NAMES clang-cpp
+            libclang-cpp.so.${KILN_LLVM_VERSION}.1
         PATHS ${KILN_LLVM_ROOT}/lib NO_DEFAULT_PATH REQUIRED)
     target_link_libraries(kiln-clang PRIVATE ${KILN_CLANG_LIBRARY}
         ${KILN_LLVM_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} m)
