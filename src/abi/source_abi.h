@@ -21,23 +21,13 @@ typedef struct kiln__source_request {
     const char *text;
     size_t size;
     const char *folder; /* absolute: relative paths start there */
-    /* -D -U -I (in one word or two) -cl-std=CL1.2|CL2.0|CL3.0
-       -cl-fast-relaxed-math -cl-mad-enable -cl-denorms-are-zero
-       -cl-no-signed-zeros -cl-unsafe-math-optimizations -cl-finite-math-only
-       -cl-single-precision-constant -cl-opt-disable -cl-kernel-arg-info -w
-       -Werror -g; any other is KILN_EINVAL with its name. */
+    /* Those of docs/opencl.md; any other is KILN_EINVAL with its name. */
     const char *const *options;
     size_t option_count;
-    /* Searched after the folders of -I. */
-    const char *const *include_folders;
-    size_t include_folder_count;
     /* Types of the target. The source sees cl_khr_fp64 and cl_khr_fp16
        accordingly. */
     int32_t has_f64;
     int32_t has_f16;
-    /* Optional: returns whether nobody waits for the result any more. */
-    int (*is_canceled)(void *env);
-    void *env;
 } kiln__source_request;
 
 /* ---- what comes back ---- */
@@ -140,7 +130,9 @@ typedef struct kiln__clang {
                            const char **message);
 } kiln__clang;
 
-#define KILN__CLANG_ABI 1
+#define KILN__CLANG_ABI 2
+/* It lies beside libkiln-codegen. */
+#define KILN__CLANG_LIBRARY "libkiln-clang.so"
 #define KILN__CLANG_EXCHANGE "kiln_clang_exchange"
 
 typedef const kiln__clang *(*kiln__clang_exchange_fn)(void);

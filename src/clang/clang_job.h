@@ -3,6 +3,8 @@
 #ifndef KILN_CLANG_JOB_H
 #define KILN_CLANG_JOB_H
 
+#include <string.h>
+
 #include <llvm-c/Types.h>
 
 #ifdef __cplusplus
@@ -26,6 +28,19 @@ typedef struct kiln__clang_job {
 kiln_status kiln__clang_fail(kiln__clang_job *job, kiln_status status,
                              const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+static inline int kiln__clang_lists(const char *const *list, size_t count,
+                                    const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], text) == 0)
+            return 1;
+    return 0;
+}
+
+/* Whether an array of texts has the text. */
+#define KILN__CLANG_LISTS(list, text) \
+    kiln__clang_lists((list), sizeof(list) / sizeof *(list), (text))
 
 /* ---- clang_options.c ---- */
 /* The arguments for clang's compiler proper, without its name. */

@@ -21,18 +21,22 @@
 
 /* What is about no target of Kiln's. Kiln finds out by itself what must stay
    convergent. */
-static void clean_function(llvm::Function &function)
+static llvm::AttributeMask dropped(const llvm::AttributeList &attributes)
 {
     llvm::AttributeMask mask;
 
     mask.addAttribute(llvm::Attribute::Convergent);
     mask.addAttribute(llvm::Attribute::OptimizeNone);
-    for (const llvm::Attribute attribute :
-         function.getAttributes().getFnAttrs())
+    for (const llvm::Attribute attribute : attributes.getFnAttrs())
         if (attribute.isStringAttribute())
             mask.addAttribute(attribute.getKindAsString());
+    return mask;
+}
+
+static void clean_function(llvm::Function &function)
+{
     if (!function.getName().starts_with("kiln_"))
-        function.removeFnAttrs(mask);
+        function.removeFnAttrs(dropped(function.getAttributes()));
     function.setCallingConv(llvm::CallingConv::C);
     function.setDSOLocal(false);
     llvm::DISubprogram *place = function.getSubprogram();
@@ -43,14 +47,7 @@ static void clean_function(llvm::Function &function)
         function.setSubprogram(place);
     for (llvm::Instruction &instruction : llvm::instructions(function))
         if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
-            llvm::AttributeMask of_call;
-
-            of_call.addAttribute(llvm::Attribute::Convergent);
-            for (const llvm::Attribute attribute :
-                 call->getAttributes().getFnAttrs())
-                if (attribute.isStringAttribute())
-                    of_call.addAttribute(attribute.getKindAsString());
-            call->removeFnAttrs(of_call);
+            call->removeFnAttrs(dropped(call->getAttributes()));
             call->setCallingConv(llvm::CallingConv::C);
         }
 }

@@ -23,7 +23,7 @@ static const char *const accepted[] = {"-cl-denorms-are-zero",
                                        "-cl-strict-aliasing"};
 
 static const char *const standards[] = {"CL1.0", "CL1.1", "CL1.2", "CL2.0",
-                                        "CL3.0", "cl1.2", "cl2.0", "cl3.0"};
+                                        "CL3.0"};
 
 /* Allocas have no names, so that renaming a variable changes no module. */
 static const char *const always[] = {"-triple",
@@ -57,17 +57,6 @@ static const char *const always[] = {"-triple",
     "+__opencl_c_subgroups,+cl_khr_subgroup_ballot," \
     "+cl_khr_subgroup_shuffle,+cl_khr_subgroup_shuffle_relative"
 
-static int is_one_of(const char *const *list, size_t count, const char *word)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i], word) == 0)
-            return 1;
-    return 0;
-}
-
-#define IS_ONE_OF(list, word) \
-    is_one_of((list), sizeof(list) / sizeof *(list), (word))
-
 static void add(kiln__clang_arguments *out, const char *word)
 {
     out->words[out->count++] = word;
@@ -98,9 +87,10 @@ static kiln_status take_option(kiln__clang_arguments *out, kiln__clang_job *job,
     if (word[0] == '-' && word[1] != '\0' && strchr("DUI", word[1]) != NULL)
         return take_value(out, job, at);
     if (strncmp(word, standard, sizeof standard - 1) == 0) {
-        if (!IS_ONE_OF(standards, word + sizeof standard - 1))
+        if (!KILN__CLANG_LISTS(standards, word + sizeof standard - 1))
             return kiln__clang_fail(
-                job, KILN_EINVAL, "%s: the versions are CL1.2 and CL3.0", word);
+                job, KILN_EINVAL,
+                "%s: the versions are CL1.0 to CL1.2, CL2.0 and CL3.0", word);
         add(out, word);
         return KILN_OK;
     }
@@ -115,9 +105,9 @@ static kiln_status take_option(kiln__clang_arguments *out, kiln__clang_job *job,
         add(out, "-menable-no-infs");
         return KILN_OK;
     }
-    if (IS_ONE_OF(passed, word))
+    if (KILN__CLANG_LISTS(passed, word))
         add(out, word);
-    else if (!IS_ONE_OF(accepted, word))
+    else if (!KILN__CLANG_LISTS(accepted, word))
         return kiln__clang_fail(job, KILN_EINVAL,
                                 "%s is no option for OpenCL C", word);
     return KILN_OK;
@@ -140,8 +130,7 @@ kiln_status kiln__clang_arguments_read(kiln__clang_arguments *out,
     /* No option becomes more than two words. */
     *out = (kiln__clang_arguments){
         kiln__arena_allocate_array(&job->out->arena,
-                                   fixed + 2 + 2 * request->option_count +
-                                       2 * request->include_folder_count,
+                                   fixed + 2 + 2 * request->option_count,
                                    sizeof *out->words),
         0};
     if (out->words == NULL)
@@ -151,9 +140,5 @@ kiln_status kiln__clang_arguments_read(kiln__clang_arguments *out,
     add(out, extensions(job));
     for (size_t i = 0; i < request->option_count; i++)
         KILN_TRY(take_option(out, job, &i));
-    for (size_t i = 0; i < request->include_folder_count; i++) {
-        add(out, "-I");
-        add(out, request->include_folders[i]);
-    }
     return job->out->arena.failed ? KILN_ENOMEM : KILN_OK;
 }

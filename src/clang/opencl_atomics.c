@@ -272,11 +272,9 @@ static LLVMValueRef make_flag_set(const kiln__opencl_call *call,
     const strength s = of_2_0(call, 1, 1);
     LLVMValueRef before = build_rmw(call, (LLVMAtomicRMWBinOp)row->number,
                                     kiln__opencl_number(call, 1), &s);
-    LLVMValueRef was_set =
-        LLVMBuildICmp(call->builder, LLVMIntNE, before,
-                      LLVMConstNull(kiln__opencl_i32(call)), "");
 
-    return LLVMBuildZExtOrBitCast(call->builder, was_set, call->type, "");
+    return LLVMBuildZExtOrBitCast(
+        call->builder, kiln__opencl_truth(call, before), call->type, "");
 }
 
 static LLVMValueRef make_flag_clear(const kiln__opencl_call *call,

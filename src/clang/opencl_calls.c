@@ -34,6 +34,27 @@ static void add_attribute(const kiln__opencl_call *call, LLVMValueRef function,
                             LLVMCreateEnumAttribute(call->context, kind, 0));
 }
 
+/* What the neutral form says of a function. Items that call one which is in
+   neither list work together. */
+static void add_attributes(const kiln__opencl_call *call, LLVMValueRef function,
+                           const char *name)
+{
+    static const char *const queries[] = {
+        "kiln_global_id",       "kiln_local_id",       "kiln_group_id",
+        "kiln_global_size",     "kiln_local_size",     "kiln_group_count",
+        "kiln_sub_group_count", "kiln_sub_group_size", "kiln_sub_group_id",
+        "kiln_lane_id"};
+    static const char *const alone[] = {"kiln_group_memory", "kiln_fence"};
+
+    add_attribute(call, function, "nounwind");
+    if (KILN__CLANG_LISTS(queries, name)) {
+        add_attribute(call, function, "memory");
+        add_attribute(call, function, "willreturn");
+    } else if (!KILN__CLANG_LISTS(alone, name)) {
+        add_attribute(call, function, "convergent");
+    }
+}
+
 LLVMValueRef kiln__opencl_call_kiln(const kiln__opencl_call *call,
                                     const char *name, LLVMTypeRef result,
                                     LLVMValueRef *arguments, unsigned count)
@@ -46,15 +67,7 @@ LLVMValueRef kiln__opencl_call_kiln(const kiln__opencl_call *call,
     if (function == NULL) {
         function = LLVMAddFunction(call->module, name,
                                    LLVMFunctionType(result, types, count, 0));
-        add_attribute(call, function, "nounwind");
-        if (strstr(name, "_id") != NULL || strstr(name, "_size") != NULL ||
-            strstr(name, "_count") != NULL) {
-            add_attribute(call, function, "memory");
-            add_attribute(call, function, "willreturn");
-        } else if (strcmp(name, "kiln_group_memory") != 0 &&
-                   strcmp(name, "kiln_fence") != 0) {
-            add_attribute(call, function, "convergent");
-        }
+        add_attributes(call, function, name);
     }
     return LLVMBuildCall2(call->builder, LLVMGlobalGetValueType(function),
                           function, arguments, count, "");
@@ -76,6 +89,13 @@ LLVMValueRef kiln__opencl_call_intrinsic(const kiln__opencl_call *call,
         LLVMCanValueUseFastMathFlags(call->call))
         LLVMSetFastMathFlags(made, LLVMGetFastMathFlags(call->call));
     return made;
+}
+
+LLVMValueRef kiln__opencl_truth(const kiln__opencl_call *call,
+                                LLVMValueRef value)
+{
+    return LLVMBuildICmp(call->builder, LLVMIntNE, value,
+                         LLVMConstNull(LLVMTypeOf(value)), "");
 }
 
 /* Skips what may stand before a type's own letter: pointers, qualifiers,

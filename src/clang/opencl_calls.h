@@ -64,11 +64,21 @@ LLVMValueRef kiln__opencl_call_intrinsic(const kiln__opencl_call *call,
                                          const char *name, LLVMTypeRef type,
                                          LLVMValueRef *arguments,
                                          unsigned count);
+/* Whether the number is not 0. */
+LLVMValueRef kiln__opencl_truth(const kiln__opencl_call *call,
+                                LLVMValueRef value);
 /* Whether the first argument, or what it points to, is an unsigned integer. */
 int kiln__opencl_is_unsigned(const kiln__opencl_call *call);
 /* The value's type if it is a scalar, else that of its elements. */
 LLVMTypeRef kiln__opencl_scalar(LLVMTypeRef type);
 int kiln__opencl_is_float(LLVMTypeRef type);
+
+/* ---- opencl_items.c ---- */
+/* The number of an item among all whose places are below the sizes, which are
+   those of a function with a dimension; that of dimension 0 counts fastest. */
+LLVMValueRef kiln__opencl_linear(const kiln__opencl_call *call,
+                                 const char *sizes, LLVMValueRef *places,
+                                 unsigned count);
 
 /* ---- opencl_print.c ---- */
 /* Replaces calls of printf() by calls of kiln_print(). KILN_EUNSUPPORTED if a

@@ -84,9 +84,7 @@ static const char *suffix(LLVMTypeRef type)
 static LLVMValueRef make_vote(const kiln__opencl_call *call,
                               const kiln__opencl_row *row)
 {
-    LLVMValueRef truth =
-        LLVMBuildICmp(call->builder, LLVMIntNE, call->arguments[0],
-                      LLVMConstNull(LLVMTypeOf(call->arguments[0])), "");
+    LLVMValueRef truth = kiln__opencl_truth(call, call->arguments[0]);
     LLVMValueRef arguments[] = {
         kiln__opencl_number(call, (uint64_t)row->number), truth};
 
@@ -122,17 +120,14 @@ static LLVMValueRef make_collective(const kiln__opencl_call *call,
 /* The number of an item in its group, from the ids that the call gives. */
 static LLVMValueRef item_number(const kiln__opencl_call *call)
 {
-    LLVMValueRef sum = call->arguments[call->count - 1];
+    LLVMValueRef ids[3];
+    const unsigned count = call->count - 1;
 
-    for (unsigned i = call->count - 2; i > 0; i--) {
-        LLVMValueRef size = kiln__opencl_call_kiln(
-            call, "kiln_local_size", kiln__opencl_i64(call),
-            (LLVMValueRef[]){kiln__opencl_number(call, i - 1)}, 1);
-
-        sum = LLVMBuildMul(call->builder, sum, size, "");
-        sum = LLVMBuildAdd(call->builder, sum, call->arguments[i], "");
-    }
-    return LLVMBuildIntCast2(call->builder, sum, kiln__opencl_i32(call), 0, "");
+    for (unsigned i = 0; i < count; i++)
+        ids[i] = call->arguments[i + 1];
+    return LLVMBuildIntCast2(
+        call->builder, kiln__opencl_linear(call, "kiln_local_size", ids, count),
+        kiln__opencl_i32(call), 0, "");
 }
 
 static LLVMValueRef make_broadcast(const kiln__opencl_call *call,
@@ -142,7 +137,7 @@ static LLVMValueRef make_broadcast(const kiln__opencl_call *call,
     LLVMValueRef arguments[3];
     char name[64];
 
-    if (type == NULL || call->count < 2)
+    if (type == NULL || call->count < 2 || call->count > 4)
         return NULL;
     (void)snprintf(name, sizeof name, "kiln_broadcast.%s", type);
     arguments[0] = kiln__opencl_number(call, (uint64_t)row->number);
@@ -169,9 +164,7 @@ static LLVMValueRef make_ballot(const kiln__opencl_call *call,
                                 const kiln__opencl_row *row)
 {
     LLVMTypeRef pair = LLVMVectorType(kiln__opencl_i32(call), 2);
-    LLVMValueRef truth =
-        LLVMBuildICmp(call->builder, LLVMIntNE, call->arguments[0],
-                      LLVMConstNull(LLVMTypeOf(call->arguments[0])), "");
+    LLVMValueRef truth = kiln__opencl_truth(call, call->arguments[0]);
     LLVMValueRef bits = kiln__opencl_call_kiln(
         call, row->target, kiln__opencl_i64(call), &truth, 1);
     LLVMValueRef places[4];

@@ -7,10 +7,12 @@
 static LLVMValueRef make_query(const kiln__opencl_call *call,
                                const kiln__opencl_row *row)
 {
+    LLVMValueRef dimension = call->arguments[0];
+
     if (call->count > 1)
         return NULL; /* a program's own function of that name */
-    return kiln__opencl_call_kiln(call, row->target, call->type,
-                                  call->arguments, call->count);
+    return kiln__opencl_call_kiln(call, row->target, call->type, &dimension,
+                                  call->count);
 }
 
 static LLVMValueRef make_zero(const kiln__opencl_call *call,
@@ -28,19 +30,29 @@ static LLVMValueRef query(const kiln__opencl_call *call, const char *name,
         (LLVMValueRef[]){kiln__opencl_number(call, dimension)}, 1);
 }
 
-/* (z * size of y + y) * size of x + x. The row has the ids and, by its number,
-   whose sizes. */
+LLVMValueRef kiln__opencl_linear(const kiln__opencl_call *call,
+                                 const char *sizes, LLVMValueRef *places,
+                                 unsigned count)
+{
+    LLVMValueRef sum = places[count - 1];
+
+    for (unsigned i = count - 1; i-- > 0;) {
+        sum = LLVMBuildMul(call->builder, sum, query(call, sizes, i), "");
+        sum = LLVMBuildAdd(call->builder, sum, places[i], "");
+    }
+    return sum;
+}
+
+/* The row has the ids and, by its number, whose sizes. */
 static LLVMValueRef make_linear(const kiln__opencl_call *call,
                                 const kiln__opencl_row *row)
 {
     const char *sizes = row->number ? "kiln_global_size" : "kiln_local_size";
-    LLVMValueRef sum = query(call, row->target, 2);
+    LLVMValueRef ids[3];
 
-    for (uint64_t i = 2; i-- > 0;) {
-        sum = LLVMBuildMul(call->builder, sum, query(call, sizes, i), "");
-        sum = LLVMBuildAdd(call->builder, sum, query(call, row->target, i), "");
-    }
-    return sum;
+    for (unsigned i = 0; i < 3; i++)
+        ids[i] = query(call, row->target, i);
+    return kiln__opencl_linear(call, sizes, ids, 3);
 }
 
 /* Trailing dimensions of size 1 do not count: a launch of Kiln always has

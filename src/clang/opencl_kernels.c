@@ -1,6 +1,5 @@
 /* opencl_kernels.c - gives functions the form in which libkiln takes them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdio.h>
 #include <string.h>
 
 #include <llvm-c/DebugInfo.h>

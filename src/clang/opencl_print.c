@@ -1,8 +1,8 @@
 /* opencl_print.c - printf() of OpenCL C, as kiln_print(). */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/data/ascii.h"
 #include "base/error.h"
 #include "clang/opencl_calls.h"
 
@@ -139,8 +139,8 @@ static conversion read_conversion(print *p)
         }
     }
     c.flags_size = (size_t)(p->at - c.flags);
-    if (*p->at == 'v' && isdigit((unsigned char)p->at[1]))
-        for (p->at++; isdigit((unsigned char)*p->at); p->at++)
+    if (*p->at == 'v' && kiln__is_digit(p->at[1]))
+        for (p->at++; kiln__is_digit(*p->at); p->at++)
             c.lanes = c.lanes * 10 + (unsigned)(*p->at - '0');
     lengths = strspn(p->at, "hl");
     if (lengths <= 2 && strncmp(p->at, "hl", 2) != 0)

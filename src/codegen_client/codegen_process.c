@@ -574,9 +574,7 @@ kiln_status kiln__process_ask(kiln_context *context,
                               const kiln__process_question *question)
 {
     const kiln__codegen_request callbacks = {.env = question->env,
-                                             .fail = question->fail,
-                                             .is_canceled =
-                                                 question->is_canceled};
+                                             .fail = question->fail};
     call c = {.context = context,
               .request = &callbacks,
               .question = question,

@@ -21,7 +21,6 @@ typedef struct kiln__process_question {
     kiln_status (*take)(void *env, const unsigned char *bytes, size_t size);
     /* Takes a failure, as that of a request. One of the two is called. */
     void (*fail)(void *env, kiln_status status, const char *message);
-    int (*is_canceled)(void *env); /* or NULL */
 } kiln__process_question;
 
 kiln_status kiln__process_ask(kiln_context *context,

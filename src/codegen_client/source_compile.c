@@ -12,8 +12,6 @@
 #include "codegen_client/codegen_wire.h"
 #include "codegen_client/source_wire.h"
 
-#define LIBRARY "libkiln-clang.so"
-
 /* A source on its way. */
 typedef struct source_call {
     kiln__source_result *out;
@@ -32,9 +30,9 @@ static kiln_status find_library(const kiln_context *context, char out[PATH_MAX])
     KILN_TRY(kiln__codegen_library_library(context, out));
     end = strrchr(out, '/');
     end = end != NULL ? end + 1 : out;
-    if ((size_t)(end - out) + sizeof LIBRARY > PATH_MAX)
+    if ((size_t)(end - out) + sizeof KILN__CLANG_LIBRARY > PATH_MAX)
         return KILN_ENOTFOUND;
-    memcpy(end, LIBRARY, sizeof LIBRARY);
+    memcpy(end, KILN__CLANG_LIBRARY, sizeof KILN__CLANG_LIBRARY);
     return access(out, F_OK) == 0 ? KILN_OK : KILN_ENOTFOUND;
 }
 
@@ -126,13 +124,6 @@ static void take_failure(void *env, kiln_status status, const char *message)
                                    call->request->name, message);
 }
 
-static int is_canceled(void *env)
-{
-    const source_call *call = env;
-
-    return call->request->is_canceled(call->request->env);
-}
-
 kiln_status kiln__source_compile(kiln__source_result *out,
                                  kiln_context *context,
                                  const kiln__source_request *request,
@@ -141,20 +132,18 @@ kiln_status kiln__source_compile(kiln__source_result *out,
     source_call call = {.out = out, .request = request, .error = error};
     char path[PATH_MAX];
     kiln__encoder sent;
-    kiln__process_question question = {.kind = KILN__WIRE_SOURCE,
-                                       .reply = KILN__WIRE_SOURCE_DONE,
-                                       .sent = &sent,
-                                       .env = &call,
-                                       .take = take_answer,
-                                       .fail = take_failure};
+    const kiln__process_question question = {.kind = KILN__WIRE_SOURCE,
+                                             .reply = KILN__WIRE_SOURCE_DONE,
+                                             .sent = &sent,
+                                             .env = &call,
+                                             .take = take_answer,
+                                             .fail = take_failure};
 
     *out = (kiln__source_result){0};
     kiln__arena_init(&out->arena, &context->alloc);
     if (find_library(context, path) != KILN_OK)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "%s: this build has no clang", request->name);
-    if (request->is_canceled != NULL)
-        question.is_canceled = is_canceled;
     kiln__encoder_init(&sent, &context->alloc);
     kiln__wire_put_source(&sent, request);
     (void)kiln__process_ask(context, &question);

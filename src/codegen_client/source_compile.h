@@ -44,7 +44,7 @@
  * notes as diagnostics. KILN_EINVAL: an option. KILN_EUNSUPPORTED: this build
  * has no clang. KILN_ECODEGEN,
  * KILN_ETIMEDOUT, KILN_ENOMEM, KILN_EIO: the worker crashed, was too slow, used
- * too much memory, was ended. KILN_ECANCELED.
+ * too much memory, was ended.
  */
 kiln_status kiln__source_compile(kiln__source_result *out,
                                  kiln_context *context,

@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "codegen_client/wire_fields.h"
 
 /* Each put_ function is followed by a get_ function that reads the same fields
    in the same order. A new member of one of these structs must be added to
    this file and to these numbers. */
-_Static_assert(sizeof(kiln__source_request) == 12 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__source_request) == 8 * sizeof(void *), "request");
 _Static_assert(sizeof(kiln__source_value) == 7 * sizeof(void *), "value");
 _Static_assert(sizeof(kiln__source_function) == 18 * sizeof(void *),
                "function");
@@ -52,7 +51,6 @@ void kiln__wire_put_source(kiln__encoder *out,
     kiln__wire_put_bytes(out, request->text, request->size);
     kiln__encode_text(out, request->folder);
     put_texts(out, request->options, request->option_count);
-    put_texts(out, request->include_folders, request->include_folder_count);
     kiln__encode_u64(out, request->has_f64 != 0);
     kiln__encode_u64(out, request->has_f16 != 0);
 }
@@ -73,7 +71,6 @@ kiln_status kiln__wire_get_source(kiln__source_request *out, kiln__arena *arena,
         out->text = "";
     out->folder = kiln__wire_get_text(&r);
     out->options = get_texts(&r, &out->option_count);
-    out->include_folders = get_texts(&r, &out->include_folder_count);
     out->has_f64 = (int32_t)kiln__wire_get_at_most(&r, 1);
     out->has_f16 = (int32_t)kiln__wire_get_at_most(&r, 1);
     return kiln__wire_end(&r);
@@ -181,6 +178,13 @@ static const kiln__source_function *get_functions(kiln__wire_reading *r,
     return functions;
 }
 
+void kiln__wire_put_source_functions(kiln__encoder *out,
+                                     const kiln__source_result *result)
+{
+    put_functions(out, result->functions, result->function_count);
+    put_functions(out, result->declarations, result->declaration_count);
+}
+
 /* Needs are indices into the declarations. */
 static void check_needs(kiln__wire_reading *r,
                         const kiln__source_result *result)
@@ -189,6 +193,14 @@ static void check_needs(kiln__wire_reading *r,
         for (size_t k = 0; k < result->functions[i].need_count; k++)
             r->reader.failed |=
                 result->functions[i].needs[k] >= result->declaration_count;
+}
+
+void kiln__wire_get_source_functions(kiln__wire_reading *r,
+                                     kiln__source_result *out)
+{
+    out->functions = get_functions(r, &out->function_count);
+    out->declarations = get_functions(r, &out->declaration_count);
+    check_needs(r, out);
 }
 
 /* ---- files and notes ---- */
@@ -260,8 +272,7 @@ void kiln__wire_put_source_answer(kiln__encoder *out,
 
     kiln__encode_i64(out, answer->status);
     kiln__encode_text(out, answer->message);
-    put_functions(out, result->functions, result->function_count);
-    put_functions(out, result->declarations, result->declaration_count);
+    kiln__wire_put_source_functions(out, result);
     put_files(out, result);
     put_notes(out, result);
     kiln__encode_digest(out, result->tokens);
@@ -279,9 +290,7 @@ kiln_status kiln__wire_get_source_answer(kiln__source_answer *out,
     kiln__wire_begin(&r, arena, bytes, size);
     out->status = kiln__wire_get_i32(&r);
     out->message = kiln__wire_get_text_or_none(&r);
-    result->functions = get_functions(&r, &result->function_count);
-    result->declarations = get_functions(&r, &result->declaration_count);
-    check_needs(&r, result);
+    kiln__wire_get_source_functions(&r, result);
     get_files(&r, result);
     get_notes(&r, result);
     result->tokens = kiln__read_digest(&r.reader);

@@ -5,6 +5,7 @@
 
 #include "abi/source_abi.h"
 #include "base/data/encoder.h"
+#include "codegen_client/wire_fields.h"
 
 /* As the messages of codegen_wire.h, which also has their kinds: SOURCE and
    SOURCE_DONE. */
@@ -21,6 +22,12 @@ void kiln__wire_put_source(kiln__encoder *out,
                            const kiln__source_request *request);
 void kiln__wire_put_source_answer(kiln__encoder *out,
                                   const kiln__source_answer *answer);
+
+/* A result's definitions and declarations alone, for entries of stores, too. */
+void kiln__wire_put_source_functions(kiln__encoder *out,
+                                     const kiln__source_result *result);
+void kiln__wire_get_source_functions(kiln__wire_reading *r,
+                                     kiln__source_result *out);
 
 /* KILN_ECORRUPT or KILN_ENOMEM. Texts and arrays are in the arena, bytes in the
    message. */

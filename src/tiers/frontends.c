@@ -398,6 +398,17 @@ kiln_frontend *kiln_function_frontend(const kiln_function *function)
 
 /* ---- requests ---- */
 
+kiln_status kiln__report_check(const kiln_change_report *report,
+                               kiln_error **error)
+{
+    if (report != NULL && report->size < sizeof *report)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "kiln_change_report.size is %zu; begin with "
+                               "KILN_CHANGE_REPORT_INIT",
+                               report->size);
+    return KILN_OK;
+}
+
 kiln_status kiln__request_check(const kiln_context *context,
                                 const kiln_signature *signature,
                                 const kiln_config *config, kiln_error **error)

@@ -27,6 +27,9 @@ void kiln__frontends_collect(kiln_context *context);
    comes before other frontends'. Makes none. */
 const kiln_function *kiln__function_find(const kiln_context *context,
                                          const char *name);
+/* Checks a report of the caller; NULL is none. */
+kiln_status kiln__report_check(const kiln_change_report *report,
+                               kiln_error **error);
 /* Checks signature and config of a public call. */
 kiln_status kiln__request_check(const kiln_context *context,
                                 const kiln_signature *signature,

@@ -239,35 +239,19 @@ static void printf_is_kiln_print(void **state)
     assert_becomes(&test, "float x", "printf(\"%f\", x);", "float %");
 }
 
-static int open_test(void **state)
-{
-    (void)state;
-    source_open(&test);
-    return 0;
-}
-
-static int close_test(void **state)
-{
-    (void)state;
-    source_close(&test);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_test, close_test)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ids_and_sizes_are_kilns),
-        TEST(ids_may_be_merged),
-        TEST(barriers_and_fences_are_kilns),
-        TEST(collective_functions_are_kilns),
-        TEST(atomic_functions_of_1_2_are_relaxed),
-        TEST(atomic_functions_of_2_0_have_order_and_scope),
-        TEST(copies_of_the_group_are_loops),
-        TEST(mathematics_is_llvms_where_it_has_an_intrinsic),
-        TEST(other_functions_stay_calls),
-        TEST(printf_is_kiln_print),
+        SOURCE_TEST(ids_and_sizes_are_kilns),
+        SOURCE_TEST(ids_may_be_merged),
+        SOURCE_TEST(barriers_and_fences_are_kilns),
+        SOURCE_TEST(collective_functions_are_kilns),
+        SOURCE_TEST(atomic_functions_of_1_2_are_relaxed),
+        SOURCE_TEST(atomic_functions_of_2_0_have_order_and_scope),
+        SOURCE_TEST(copies_of_the_group_are_loops),
+        SOURCE_TEST(mathematics_is_llvms_where_it_has_an_intrinsic),
+        SOURCE_TEST(other_functions_stay_calls),
+        SOURCE_TEST(printf_is_kiln_print),
     };
 
     if (!source_is_there())

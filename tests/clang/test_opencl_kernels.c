@@ -243,34 +243,18 @@ static void what_does_not_concern_a_kernel_leaves_its_bytes(void **state)
     check_same_bitcode("constant int c[2] = {1, 2};\n" KERNEL_K);
 }
 
-static int open_test(void **state)
-{
-    (void)state;
-    source_open(&test);
-    return 0;
-}
-
-static int close_test(void **state)
-{
-    (void)state;
-    source_close(&test);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_test, close_test)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(parameters_are_described),
-        TEST(group_sizes_are_in_the_table),
-        TEST(parameters_are_those_of_kilns_arrays),
-        TEST(group_memory_is_at_an_offset),
-        TEST(kernels_may_be_called),
-        TEST(tables_and_functions_come_along),
-        TEST(nothing_is_convergent_that_does_not_wait),
-        TEST(declared_functions_are_needed),
-        TEST(what_does_not_concern_a_kernel_leaves_its_bytes),
+        SOURCE_TEST(parameters_are_described),
+        SOURCE_TEST(group_sizes_are_in_the_table),
+        SOURCE_TEST(parameters_are_those_of_kilns_arrays),
+        SOURCE_TEST(group_memory_is_at_an_offset),
+        SOURCE_TEST(kernels_may_be_called),
+        SOURCE_TEST(tables_and_functions_come_along),
+        SOURCE_TEST(nothing_is_convergent_that_does_not_wait),
+        SOURCE_TEST(declared_functions_are_needed),
+        SOURCE_TEST(what_does_not_concern_a_kernel_leaves_its_bytes),
     };
 
     if (!source_is_there())

@@ -147,7 +147,7 @@ static void included_files_are_told(void **state)
 
 static void files_that_are_not_there_are_told(void **state)
 {
-    char option[512], later[512];
+    char option[512], other[512], later[512];
 
     (void)state;
     write_file("later_number.h", "#define N 5\n");
@@ -155,8 +155,8 @@ static void files_that_are_not_there_are_told(void **state)
     (void)snprintf(later, sizeof later, "%s/first", folder);
     assert_int_equal(mkdir(later, 0700), 0);
     source_option(&test, option);
-    test.request.include_folders = (const char *const[]){folder};
-    test.request.include_folder_count = 1;
+    (void)snprintf(other, sizeof other, "-I%s", folder);
+    source_option(&test, other);
     assert_ok(source_try(&test, "#include <later_number.h>\n"
                                 "#if __has_include(<absent.h>)\n#error\n"
                                 "#endif\n" EMPTY));
@@ -384,23 +384,6 @@ static void a_source_that_takes_too_long_is_given_up(void **state)
     assert_ok(source_try(&test, EMPTY));
 }
 
-static int is_canceled(void *env)
-{
-    return ++*(int *)env > 3;
-}
-
-static void a_source_may_be_canceled(void **state)
-{
-    char *text = endless_source();
-    int looks = 0;
-
-    (void)state;
-    test.request.is_canceled = is_canceled;
-    test.request.env = &looks;
-    assert_fails(KILN_ECANCELED, "canceled", source_try(&test, text));
-    free(text);
-}
-
 static int open_test(void **state)
 {
     const int status = temporary_folder_setup(state);
@@ -438,7 +421,6 @@ int main(void)
         TEST(recursion_is_refused),
         TEST(the_time_is_refused),
         TEST(a_source_that_takes_too_long_is_given_up),
-        TEST(a_source_may_be_canceled),
     };
 
     if (!source_is_there())

@@ -9,7 +9,6 @@
 #include "codegen_client/source_wire.h"
 
 static const char *const options[] = {"-DN=3", "-w"};
-static const char *const folders[] = {"/usr/include"};
 
 static const kiln__source_value values[] = {
     {.name = "a",
@@ -80,8 +79,6 @@ static void a_source_comes_out_as_it_went_in(void **state)
                                           .folder = "/here",
                                           .options = options,
                                           .option_count = 2,
-                                          .include_folders = folders,
-                                          .include_folder_count = 1,
                                           .has_f16 = 1};
     kiln__source_request made;
     kiln__encoder fields;
@@ -99,8 +96,6 @@ static void a_source_comes_out_as_it_went_in(void **state)
     assert_string_equal(made.folder, "/here");
     assert_int_equal(made.option_count, 2);
     assert_string_equal(made.options[1], "-w");
-    assert_int_equal(made.include_folder_count, 1);
-    assert_string_equal(made.include_folders[0], "/usr/include");
     assert_false(made.has_f64);
     assert_true(made.has_f16);
     for (size_t size = 0; size < fields.size; size++)

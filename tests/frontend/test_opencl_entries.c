@@ -64,7 +64,7 @@ static void change(const char *folder, kiln_digest tokens,
 
     cl_start(&p, folder);
     cl_define(&p, TEXT);
-    kiln__cl_put(frontend_of(&p), "unit 2", tokens, &entry);
+    kiln__cl_put(frontend_of(&p), "unit 3", tokens, &entry);
     cl_end(&p);
     cl_start(&p, folder);
     run(&p);
@@ -96,8 +96,23 @@ static void learn(copied *out, kiln_digest *tokens, const char *folder)
     cl_start(&p, folder);
     run(&p);
     *tokens = tokens_of(&p);
-    assert_ok(kiln__cl_get(frontend_of(&p), "unit 2", *tokens, copy, out));
+    assert_ok(kiln__cl_get(frontend_of(&p), "unit 3", *tokens, copy, out));
     cl_end(&p);
+}
+
+static void change_each(copied *c, unsigned char *bytes, size_t size,
+                        const char *folder, kiln_digest tokens)
+{
+    static const unsigned char values[] = {0, 1, 0x80, 0xff};
+
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char was = bytes[i];
+
+        bytes[i] = was == values[i % 4] ? 7 : values[i % 4];
+        change(folder, tokens, c->meta, c->meta_size, c->payload,
+               c->payload_size);
+        bytes[i] = was;
+    }
 }
 
 static void test_changed_bytes(void **state)
@@ -106,14 +121,8 @@ static void test_changed_bytes(void **state)
     kiln_digest tokens;
 
     learn(&c, &tokens, *state);
-    for (size_t i = 0; i < c.meta_size; i++) {
-        static const unsigned char values[] = {0, 1, 0x80, 0xff};
-        const unsigned char was = c.meta[i];
-
-        c.meta[i] = was == values[i % 4] ? 7 : values[i % 4];
-        change(*state, tokens, c.meta, c.meta_size, c.payload, c.payload_size);
-        c.meta[i] = was;
-    }
+    change_each(&c, c.meta, c.meta_size, *state, tokens);
+    change_each(&c, c.payload, c.payload_size, *state, tokens);
 }
 
 static void test_cut_off(void **state)
@@ -126,8 +135,10 @@ static void test_cut_off(void **state)
         change(*state, tokens, c.meta, size, c.payload, c.payload_size);
         assert_counted(0, 1); /* it is of no use */
     }
-    change(*state, tokens, c.meta, c.meta_size, c.payload, c.payload_size - 1);
-    assert_counted(0, 1);
+    for (size_t size = 0; size < c.payload_size; size += 3) {
+        change(*state, tokens, c.meta, c.meta_size, c.payload, size);
+        assert_counted(0, 1);
+    }
     change(*state, tokens, c.meta, c.meta_size, c.payload, c.payload_size);
     assert_counted(0, 0);
 }

@@ -16,9 +16,9 @@
  * so, as it does for code generation.
  */
 
-#define LIBRARY "libkiln-clang.so"
-
-static const kiln__clang *opened; /* by the one thread that serves */
+/* By the one thread that serves. */
+static void *library;             /* NULL: not opened yet */
+static const kiln__clang *opened; /* NULL: it is of another build, too */
 
 /* Searches beside libkiln-codegen. */
 static kiln_status open_clang(const char *codegen_library, const char **message,
@@ -26,17 +26,18 @@ static kiln_status open_clang(const char *codegen_library, const char **message,
 {
     const char *end = strrchr(codegen_library, '/');
     const int folder = end != NULL ? (int)(end + 1 - codegen_library) : 0;
-    const char *path =
-        kiln__arena_format(arena, "%.*s" LIBRARY, folder, codegen_library);
+    const char *path = kiln__arena_format(arena, "%.*s" KILN__CLANG_LIBRARY,
+                                          folder, codegen_library);
     kiln__clang_exchange_fn exchange;
     kiln_error *error = NULL;
-    void *library, *symbol;
+    void *symbol;
 
     if (opened != NULL)
         return KILN_OK;
     if (path == NULL)
         return KILN_ENOMEM;
-    if (kiln__dynlib_open(&library, path, &error) != KILN_OK) {
+    if (library == NULL &&
+        kiln__dynlib_open(&library, path, &error) != KILN_OK) {
         *message = kiln__arena_format(
             arena, "the compiler of OpenCL C cannot be opened: %s",
             kiln_error_message(error));

@@ -1,15 +1,12 @@
 /* cl_define.c - gives a program another text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/system/file.h"
-#include "base/system/reason.h"
 #include "frontend/opencl/cl_program.h"
-
-#define FILE_SIZE_MAX ((size_t)64 << 20)
+#include "tiers/frontends.h"
 
 /* ---- turns ---- */
 
@@ -47,14 +44,6 @@ static void end_turn(kiln__cl *cl)
 }
 
 /* ---- versions ---- */
-
-static void drop(kiln__cl_version *version)
-{
-    const kiln_alloc *alloc = version->program->cl->alloc;
-
-    kiln__arena_dispose(&version->arena);
-    kiln__deallocate(alloc, version, sizeof *version);
-}
 
 /* Returns a version without a text, or NULL. */
 static kiln__cl_version *new_version(kiln_opencl_program *program)
@@ -109,7 +98,7 @@ static int is_same(const kiln_opencl_program *program,
     kiln__cl *cl = program->cl;
     const kiln__cl_version *newest;
     kiln_digest tokens = {0}, now;
-    int is_equal, is_used = 0, is_edited;
+    int is_equal, is_used = 0;
 
     kiln__mutex_lock(&cl->lock);
     newest = program->versions;
@@ -123,7 +112,7 @@ static int is_same(const kiln_opencl_program *program,
     kiln__mutex_unlock(&cl->lock);
     if (!is_equal || !is_used || version->is_unloaded)
         return is_equal;
-    return kiln__cl_trail_follow(&now, &is_edited, version) == KILN_OK &&
+    return kiln__cl_trail_follow(&now, version) == KILN_OK &&
            kiln__digest_equal(now, tokens);
 }
 
@@ -150,7 +139,7 @@ static kiln_status publish(kiln_opencl_program *program,
     kiln_status status = kiln_world_changing(cl->frontend);
 
     if (status != KILN_OK) {
-        drop(version);
+        kiln__cl_version_free(version);
         return kiln__error_set(error, status, "%s cannot be defined: %s",
                                program->name, kiln_status_text(status));
     }
@@ -179,7 +168,7 @@ static kiln_status define(kiln_opencl_program *program,
     kiln_status status = take_turn(cl, error);
 
     if (status != KILN_OK) {
-        drop(version);
+        kiln__cl_version_free(version);
         return status;
     }
     if (is_same(program, version) ||
@@ -188,22 +177,12 @@ static kiln_status define(kiln_opencl_program *program,
             report->world = kiln_world(cl->frontend);
             report->methods_unchanged = !version->is_unloaded;
         }
-        drop(version);
+        kiln__cl_version_free(version);
     } else {
         status = publish(program, version, report, error);
     }
     end_turn(cl);
     return status;
-}
-
-static kiln_status check_report(const kiln_change_report *report,
-                                kiln_error **error)
-{
-    if (report != NULL && report->size < sizeof *report)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the report is not initialised; use "
-                               "KILN_CHANGE_REPORT_INIT");
-    return KILN_OK;
 }
 
 kiln_status kiln_opencl_define(kiln_opencl_program *program, const char *file,
@@ -218,13 +197,13 @@ kiln_status kiln_opencl_define(kiln_opencl_program *program, const char *file,
     KILN_REQUIRE(program != NULL, error);
     KILN_REQUIRE(file != NULL, error);
     KILN_REQUIRE(text != NULL, error);
-    KILN_TRY(check_report(report, error));
+    KILN_TRY(kiln__report_check(report, error));
     version = new_version(program);
     if (version == NULL)
         return kiln__error_no_memory(error);
     status = fill(version, &g, error);
     if (status != KILN_OK) {
-        drop(version);
+        kiln__cl_version_free(version);
         return status;
     }
     return define(program, version, report, error);
@@ -236,7 +215,7 @@ kiln_status kiln_opencl_unload(kiln_opencl_program *program,
     kiln__cl_version *version;
 
     KILN_REQUIRE(program != NULL, error);
-    KILN_TRY(check_report(report, error));
+    KILN_TRY(kiln__report_check(report, error));
     version = new_version(program);
     if (version == NULL)
         return kiln__error_no_memory(error);
@@ -267,7 +246,7 @@ kiln_status kiln_opencl_load(kiln_opencl_program **out, kiln_context *context,
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(path != NULL, error);
-    KILN_TRY(check_report(report, error));
+    KILN_TRY(kiln__report_check(report, error));
     name = base_name(&size, path);
     copy = kiln__string_copy_n(&context->alloc, name, size);
     if (copy == NULL)
@@ -275,8 +254,8 @@ kiln_status kiln_opencl_load(kiln_opencl_program **out, kiln_context *context,
     status = kiln_opencl_new(out, context, copy, error);
     kiln__string_free(&context->alloc, copy);
     KILN_TRY(status);
-    KILN_TRY(
-        kiln__file_read(&text, &context->alloc, path, FILE_SIZE_MAX, error));
+    KILN_TRY(kiln__file_read(&text, &context->alloc, path, KILN__CL_FILE_MAX,
+                             error));
     status = kiln_opencl_define(*out, path, text.data, text.size, options,
                                 report, error);
     kiln_blob_release(&text);

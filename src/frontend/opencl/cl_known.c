@@ -58,18 +58,29 @@ static int is_same(const kiln__entry *a, const kiln__entry *b)
             memcmp(a->payload, b->payload, a->payload_size) == 0);
 }
 
+static int is_known(kiln__cl *cl, const kiln__entry *entry)
+{
+    const known *k;
+    int is_equal;
+
+    kiln__mutex_lock(&cl->lock);
+    k = kiln__map_get(&cl->known, entry->key.digest);
+    is_equal = k != NULL && is_same(&k->entry, entry);
+    kiln__mutex_unlock(&cl->lock);
+    return is_equal;
+}
+
 /* An entry that was known with another content is replaced. */
 void kiln__cl_known_add(kiln__cl *cl, const kiln__entry *entry)
 {
-    known *old, *k = copy(cl, entry);
+    known *old, *k = is_known(cl, entry) ? NULL : copy(cl, entry);
 
     if (k == NULL)
         return;
     kiln__mutex_lock(&cl->lock);
     old = kiln__map_get(&cl->known, entry->key.digest);
-    if ((old != NULL && is_same(&old->entry, entry)) ||
-        !kiln__map_set(&cl->known, entry->key.digest, k))
-        old = k; /* it is not needed */
+    if (!kiln__map_set(&cl->known, entry->key.digest, k))
+        old = k;
     kiln__mutex_unlock(&cl->lock);
     if (old != NULL)
         known_free(cl->alloc, old);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/data/ascii.h"
 #include "base/error.h"
 #include "tiers/frontends.h"
 
@@ -48,7 +49,7 @@ no_lock:
     return NULL;
 }
 
-static void version_free(kiln__cl_version *version)
+void kiln__cl_version_free(kiln__cl_version *version)
 {
     const kiln_alloc *alloc = version->program->cl->alloc;
 
@@ -63,7 +64,7 @@ static void versions_free(kiln__cl_version *list)
     while (list != NULL) {
         kiln__cl_version *next = list->next;
 
-        version_free(list);
+        kiln__cl_version_free(list);
         list = next;
     }
 }
@@ -148,16 +149,10 @@ kiln_status kiln_opencl_frontend(kiln_frontend **out, kiln_context *context,
 
 #define NAME_MAX_SIZE ((size_t)200)
 
-static int is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_';
-}
-
 static int is_name(const char *name, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        if (!is_word(name[i]) && strchr("+-.", name[i]) == NULL)
+        if (!kiln__is_word(name[i]) && strchr("+-.", name[i]) == NULL)
             return 0;
     return size > 0 && size <= NAME_MAX_SIZE;
 }
@@ -262,9 +257,9 @@ static int is_identifier(const char *name)
 {
     size_t size = 0;
 
-    while (is_word(name[size]))
+    while (kiln__is_word(name[size]))
         size++;
-    return size > 0 && name[size] == '\0' && (name[0] < '0' || name[0] > '9');
+    return size > 0 && name[size] == '\0' && !kiln__is_digit(name[0]);
 }
 
 kiln_status kiln_opencl_function(const kiln_function **out,

@@ -31,6 +31,9 @@
  * it, and others wait.
  */
 
+/* The most bytes of a text, or of a file that it includes. */
+#define KILN__CL_FILE_MAX ((size_t)64 << 20)
+
 typedef struct kiln__cl kiln__cl;
 typedef struct kiln__cl_unit kiln__cl_unit;
 typedef struct kiln__cl_version kiln__cl_version;
@@ -112,6 +115,7 @@ kiln_opencl_program *kiln__cl_program_of(const char **kernel, kiln__cl *cl,
 /* Returns the version that the world sees, or NULL: it has no text there. */
 kiln__cl_version *kiln__cl_version_at(kiln_opencl_program *program,
                                       uint64_t world);
+void kiln__cl_version_free(kiln__cl_version *version);
 /* Ends the frontend. */
 void kiln__cl_free(void *self);
 /* Frees versions that no world from `oldest` on sees. */
@@ -141,10 +145,12 @@ kiln_status kiln__cl_get(kiln__cl *cl, const char *part, kiln_digest of,
 
 /* ---- cl_trail.c ---- */
 
-/* Follows the trail of what is known. KILN_ENOTFOUND: it is broken, and
-   `*is_edited` tells whether an earlier text of this name had one. */
-kiln_status kiln__cl_trail_follow(kiln_digest *tokens, int *is_edited,
+/* Follows the trail of what is known. KILN_ENOTFOUND: it is broken. */
+kiln_status kiln__cl_trail_follow(kiln_digest *tokens,
                                   const kiln__cl_version *version);
+/* True if a text of this file was translated before: this one is likely to
+   differ in little. */
+int kiln__cl_trail_was_seen(const kiln__cl_version *version);
 /* Stores the trail of what was translated. */
 void kiln__cl_trail_keep(const kiln__cl_version *version,
                          const kiln__source_result *result);
@@ -153,12 +159,12 @@ void kiln__cl_trail_keep(const kiln__cl_version *version,
 
 /* What a text was translated to. */
 struct kiln__cl_unit {
-    kiln__arena arena;                /* owns everything */
-    kiln__source_function *functions; /* that the text defines */
-    kiln_digest *digests;             /* one for each function */
+    kiln__arena arena;                      /* owns everything */
+    const kiln__source_function *functions; /* that the text defines */
+    kiln_digest *digests;                   /* one for each function */
     size_t count;
-    kiln__source_function *declared; /* that it only declares: what the
-                                        functions' `needs` count */
+    const kiln__source_function *declared; /* that it only declares: what the
+                                              functions' `needs` count */
     size_t declared_count;
 };
 

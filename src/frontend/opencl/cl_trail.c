@@ -1,13 +1,11 @@
 /* cl_trail.c - from the bytes of a text and its files to their tokens. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/data/decoder.h"
 #include "base/error.h"
 #include "base/system/file.h"
-#include "base/system/passing.h"
 #include "frontend/opencl/cl_program.h"
 
 /*
@@ -30,7 +28,6 @@
 #define TRAIL "trail"
 #define NAME "name"
 
-#define FILE_SIZE_MAX ((size_t)64 << 20)
 #define STEPS_MAX 100000
 
 /* What was found under a path. */
@@ -173,13 +170,16 @@ static kiln_digest name_of(const kiln__cl_version *version)
     return kiln__digest_combine(kiln__digest_text(text->file), text->options);
 }
 
-/* True if a text of this file was translated before: this one is likely to
-   differ in little. */
-static int was_seen(const kiln__cl_version *version, kiln__arena *arena)
+int kiln__cl_trail_was_seen(const kiln__cl_version *version)
 {
-    step s = {.cl = version->program->cl, .arena = arena};
+    kiln__arena arena;
+    step s = {.cl = version->program->cl, .arena = &arena};
+    kiln_status status;
 
-    return kiln__cl_get(s.cl, NAME, name_of(version), read_step, &s) == KILN_OK;
+    kiln__arena_init(&arena, s.cl->alloc);
+    status = kiln__cl_get(s.cl, NAME, name_of(version), read_step, &s);
+    kiln__arena_dispose(&arena);
+    return status == KILN_OK;
 }
 
 /* ---- following ---- */
@@ -195,7 +195,7 @@ static int probe(kiln_digest *content, const kiln_alloc *alloc,
     if (access(path, F_OK) != 0)
         return MISSING;
     if (!was_read ||
-        kiln__file_read(&blob, alloc, path, FILE_SIZE_MAX, NULL) != KILN_OK)
+        kiln__file_read(&blob, alloc, path, KILN__CL_FILE_MAX, NULL) != KILN_OK)
         return THERE;
     *content = kiln_digest_bytes(blob.data, blob.size);
     kiln_blob_release(&blob);
@@ -228,7 +228,7 @@ static kiln_status follow(kiln_digest *tokens, kiln__arena *arena,
     return KILN_ENOTFOUND;
 }
 
-kiln_status kiln__cl_trail_follow(kiln_digest *tokens, int *is_edited,
+kiln_status kiln__cl_trail_follow(kiln_digest *tokens,
                                   const kiln__cl_version *version)
 {
     kiln__cl *cl = version->program->cl;
@@ -237,7 +237,6 @@ kiln_status kiln__cl_trail_follow(kiln_digest *tokens, int *is_edited,
 
     kiln__arena_init(&arena, cl->alloc);
     status = follow(tokens, &arena, version);
-    *is_edited = status != KILN_OK && was_seen(version, &arena);
     kiln__arena_dispose(&arena);
     return status;
 }

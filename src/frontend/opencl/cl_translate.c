@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "base/data/array.h"
 #include "base/error.h"
-#include "base/system/passing.h"
 #include "context/counters.h"
 #include "context/host_ops.h"
 #include "context/log.h"
@@ -166,14 +164,13 @@ static kiln_status translate(kiln__cl_unit **out, kiln__cl_version *version,
 /* ---- what is known ---- */
 
 /* Follows the trail, for the thread that owns the version. */
-static kiln_status find_tokens(kiln__cl_version *version, int *is_edited)
+static kiln_status find_tokens(kiln__cl_version *version)
 {
     kiln_digest tokens;
 
-    *is_edited = 0;
     if (!kiln__digest_is_zero(version->tokens))
         return KILN_OK;
-    KILN_TRY(kiln__cl_trail_follow(&tokens, is_edited, version));
+    KILN_TRY(kiln__cl_trail_follow(&tokens, version));
     set_tokens(version, tokens);
     return KILN_OK;
 }
@@ -181,13 +178,12 @@ static kiln_status find_tokens(kiln__cl_version *version, int *is_edited)
 kiln_status kiln__cl_known_tokens(kiln_digest *out, kiln__cl_version *version)
 {
     kiln_status status = KILN_OK;
-    int is_edited;
 
     *out = tokens_of(version);
     if (!kiln__digest_is_zero(*out))
         return KILN_OK;
     KILN_TRY(claim(version));
-    status = find_tokens(version, &is_edited);
+    status = find_tokens(version);
     *out = version->tokens;
     give_back(version);
     return status;
@@ -197,11 +193,10 @@ static kiln_status find_unit(kiln__cl_unit **out, kiln__cl_version *version,
                              kiln_error **error)
 {
     kiln__cl *cl = version->program->cl;
-    const int is_redefined = version->next != NULL;
-    int is_edited;
-    kiln_status status = find_tokens(version, &is_edited);
+    kiln_status status = find_tokens(version);
 
-    if (status == KILN_ENOTFOUND && (is_edited || is_redefined))
+    if (status == KILN_ENOTFOUND &&
+        (version->next != NULL || kiln__cl_trail_was_seen(version)))
         KILN_TRY(preprocess(version, error));
     status = kiln__digest_is_zero(version->tokens)
                  ? KILN_ENOTFOUND

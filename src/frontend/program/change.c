@@ -523,14 +523,3 @@ kiln_status kiln__change_end(kiln__change *change, kiln_status status,
     kiln__array_dispose(change->language->alloc, &change->subjects);
     return status;
 }
-
-kiln_status kiln__report_check(const kiln_change_report *report,
-                               kiln_error **error)
-{
-    if (report != NULL && report->size < sizeof *report)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "kiln_change_report.size is %zu; begin with "
-                               "KILN_CHANGE_REPORT_INIT",
-                               report->size);
-    return KILN_OK;
-}

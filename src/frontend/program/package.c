@@ -7,6 +7,7 @@
 #include "context/host_ops.h"
 #include "frontend/program/lazy_text.h"
 #include "kiln/runtime.h"
+#include "tiers/frontends.h"
 
 /* ---- the object ---- */
 

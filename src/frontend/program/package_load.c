@@ -14,6 +14,7 @@
 #include "context/host_ops.h"
 #include "frontend/program/lazy_text.h"
 #include "frontend/program/runtime_sources.h"
+#include "tiers/frontends.h"
 
 /*
  * An import finds a package in this order: one that is loaded; one from a file,

@@ -444,9 +444,6 @@ void kiln__notice_begin(kiln__notice *notice);
 /* Tells the tiers. Then requests get the world, and the host is told. */
 kiln_status kiln__notice_send(kiln__notice *notice, kiln_change_report *report,
                               kiln_error **error);
-/* Checks a report of the caller. */
-kiln_status kiln__report_check(const kiln_change_report *report,
-                               kiln_error **error);
 
 /* ---- program_digest.c ---- */
 /* Returns the history of core as Kiln ships it. */

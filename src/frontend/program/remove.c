@@ -6,6 +6,7 @@
 #include "base/system/stack.h"
 #include "context/host_ops.h"
 #include "frontend/program/program_tables.h"
+#include "tiers/frontends.h"
 
 /* ---- finding a method by the text of its parameters' types ---- */
 

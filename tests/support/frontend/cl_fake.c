@@ -107,6 +107,8 @@ static void read_kernel(faking *f, char *words)
     f->out->function_count++;
     kernel->name = word;
     kernel->is_kernel = 1;
+    kernel->result.name = "";
+    kernel->result.type = "void";
     kernel->parameters = values;
     while ((word = strtok_r(NULL, " ", &next)) != NULL) {
         kiln__source_value *value = &values[kernel->parameter_count];

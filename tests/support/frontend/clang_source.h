@@ -48,6 +48,23 @@ static inline void source_close(source *s)
     kiln_context_free(s->context);
 }
 
+/* A test has a source of its own under the name `test`. */
+static inline int source_setup(void **state)
+{
+    source_open(*state);
+    return 0;
+}
+
+static inline int source_teardown(void **state)
+{
+    source_close(*state);
+    return 0;
+}
+
+#define SOURCE_TEST(name) \
+    cmocka_unit_test_prestate_setup_teardown(name, source_setup, \
+                                             source_teardown, &test)
+
 static inline void source_option(source *s, const char *option)
 {
     s->options[s->request.option_count++] = option;
