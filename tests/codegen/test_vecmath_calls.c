@@ -99,18 +99,24 @@ static void functions_of_the_module_are_its_own(void **state)
     free(o.bytes);
 }
 
-/* Vectors of the program itself: the function takes one of that length. */
+/* Vectors of the program itself: the function takes one of that length. Those
+   with large angles are passed in memory, since the program may have attributes
+   that say in which registers vectors are passed. */
 static void vectors_of_the_program_are_computed_as_a_whole(void **state)
 {
     static const char module[] =
         "declare i64 @kiln_global_id(i32)\n"
         "declare <4 x float> @_Z3sinDv4_f(<4 x float>)\n"
-        "define void @k(ptr %x, i64 %n) {\n"
+        "declare <64 x float> @llvm.cos.v64f32(<64 x float>)\n"
+        "define void @k(ptr %x, i64 %n) \"prefer-vector-width\"=\"256\" {\n"
         "  %i = call i64 @kiln_global_id(i32 0)\n"
         "  %p = getelementptr <4 x float>, ptr %x, i64 %i\n"
         "  %v = load <4 x float>, ptr %p\n"
         "  %r = call <4 x float> @_Z3sinDv4_f(<4 x float> %v)\n"
         "  store <4 x float> %r, ptr %p\n"
+        "  %w = load <64 x float>, ptr %x\n"
+        "  %c = call <64 x float> @llvm.cos.v64f32(<64 x float> %w)\n"
+        "  store <64 x float> %c, ptr %x\n"
         "  ret void\n"
         "}\n";
     outcome o;
@@ -120,6 +126,8 @@ static void vectors_of_the_program_are_computed_as_a_whole(void **state)
     o.settings.features = new_processor;
     assert_built(&o);
     assert_true(has(&o, "@llvm.fma.v4f64"));
+    assert_true(has(&o, "@kiln.math.sin.v4f32.hard(ptr"));
+    assert_false(has(&o, "kiln.math.cos"));
     assert_false(has(&o, "call <4 x float> @llvm.sin"));
     free(o.bytes);
 }

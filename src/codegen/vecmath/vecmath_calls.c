@@ -13,6 +13,7 @@
 #define PREFIX "kiln.math."
 #define NAME_SIZE 64
 #define ARGUMENTS_MAX 2
+#define LANES_MAX 32 /* of a program's own vectors */
 /* LLVM's: a list of "_ZGV_LLVM_N<lanes>v<v...>_<function>(<on vectors>)". */
 #define VARIANTS "vector-function-abi-variant"
 
@@ -84,7 +85,8 @@ static int recognise(function *out, char name[NAME_SIZE],
     LLVMValueRef callee;
 
     if (LLVMIsACallInst(instruction) == NULL ||
-        (kind != LLVMFloatTypeKind && kind != LLVMDoubleTypeKind))
+        (kind != LLVMFloatTypeKind && kind != LLVMDoubleTypeKind) ||
+        kiln__lane_count(type) > LANES_MAX)
         return 0;
     callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
     if (callee == NULL || !LLVMIsDeclaration(callee))
@@ -264,58 +266,62 @@ static LLVMValueRef call_c(kiln__codegen_job *job, const kiln__vm *m,
                           arguments, f->operands, "");
 }
 
-/* If the element is hard, replaces it in `value` by what C's function gives,
-   in a block of its own. */
-static LLVMValueRef compute_hard(kiln__codegen_job *job, const kiln__vm *m,
-                                 const function *f, LLVMValueRef value,
-                                 unsigned lane)
+/* Returns where the element of a vector in memory is. */
+static LLVMValueRef element(const kiln__vm *m, LLVMTypeRef type,
+                            LLVMValueRef vector, unsigned lane)
 {
-    const LLVMValueRef at =
-        LLVMGetBasicBlockParent(LLVMGetInsertBlock(m->builder));
-    const LLVMBasicBlockRef before = LLVMGetInsertBlock(m->builder);
+    const LLVMContextRef context = LLVMGetTypeContext(type);
+    LLVMValueRef index = LLVMConstInt(LLVMInt64TypeInContext(context), lane, 0);
+
+    return LLVMBuildInBoundsGEP2(m->builder, type, vector, &index, 1, "");
+}
+
+/* If the element is hard, replaces the value by what C's function gives, in a
+   block of its own. */
+static void compute_hard(kiln__codegen_job *job, const kiln__vm *m,
+                         const function *f, LLVMValueRef at, unsigned lane)
+{
     const LLVMBasicBlockRef hard =
         LLVMAppendBasicBlockInContext(job->context, at, "");
     const LLVMBasicBlockRef next =
         LLVMAppendBasicBlockInContext(job->context, at, "");
-    const LLVMValueRef index = kiln__job_number32(job, lane);
-    LLVMValueRef x[ARGUMENTS_MAX], both[2] = {value, NULL}, joined;
-    LLVMBasicBlockRef from[2] = {before, hard};
+    const LLVMTypeRef type = scalar_of(job, f);
+    LLVMValueRef x[ARGUMENTS_MAX], bit;
 
-    LLVMBuildCondBr(m->builder,
-                    LLVMBuildExtractElement(m->builder,
-                                            LLVMGetParam(at, f->operands + 1),
-                                            index, ""),
-                    hard, next);
+    bit = LLVMBuildAnd(m->builder, LLVMGetParam(at, f->operands + 1),
+                       kiln__job_number32(job, UINT32_C(1) << lane), "");
+    bit = LLVMBuildICmp(m->builder, LLVMIntNE, bit, kiln__job_number32(job, 0),
+                        "");
+    LLVMBuildCondBr(m->builder, bit, hard, next);
     LLVMPositionBuilderAtEnd(m->builder, hard);
     for (unsigned i = 0; i < f->operands; i++)
-        x[i] =
-            LLVMBuildExtractElement(m->builder, LLVMGetParam(at, i), index, "");
-    both[1] = LLVMBuildInsertElement(m->builder, value, call_c(job, m, f, x),
-                                     index, "");
+        x[i] = LLVMBuildLoad2(m->builder, type,
+                              element(m, type, LLVMGetParam(at, i), lane), "");
+    LLVMBuildStore(m->builder, call_c(job, m, f, x),
+                   element(m, type, LLVMGetParam(at, f->operands), lane));
     LLVMBuildBr(m->builder, next);
     LLVMPositionBuilderAtEnd(m->builder, next);
-    joined = LLVMBuildPhi(m->builder, m->type, "");
-    LLVMAddIncoming(joined, both, from, 2);
-    return joined;
 }
 
-/* Makes `T NAME.hard(T x..., T value, truth hard)`, which computes the hard
-   elements one by one. */
+/* Makes `void NAME.hard(ptr x..., ptr value, i32 hard)`, which computes the
+   hard elements one by one. Vectors are passed in memory: two functions of one
+   module may be told to pass them in registers of different lengths. */
 static LLVMValueRef hard_function(kiln__codegen_job *job, const kiln__vm *of,
                                   const function *f)
 {
     LLVMTypeRef types[ARGUMENTS_MAX + 2];
     kiln__vm m = *of;
     char name[NAME_SIZE];
-    LLVMValueRef made, value;
+    LLVMValueRef made;
 
     for (unsigned i = 0; i <= f->operands; i++)
-        types[i] = m.type;
-    types[f->operands + 1] = m.truth;
+        types[i] = LLVMPointerTypeInContext(job->context, 0);
+    types[f->operands + 1] = kiln__job_i32(job);
     function_name(name, f, m.type);
     strcat(name, ".hard");
     made = LLVMAddFunction(m.module, name,
-                           LLVMFunctionType(m.type, types, f->operands + 2, 0));
+                           LLVMFunctionType(LLVMVoidTypeInContext(job->context),
+                                            types, f->operands + 2, 0));
     LLVMSetLinkage(made, LLVMInternalLinkage);
     kiln__add_attribute(made, "noinline");
     kiln__add_attribute(made, "nounwind");
@@ -323,12 +329,35 @@ static LLVMValueRef hard_function(kiln__codegen_job *job, const kiln__vm *of,
     m.builder = LLVMCreateBuilderInContext(job->context);
     LLVMPositionBuilderAtEnd(
         m.builder, LLVMAppendBasicBlockInContext(job->context, made, ""));
-    value = LLVMGetParam(made, f->operands);
     for (unsigned i = 0; i < kiln__lane_count(m.type); i++)
-        value = compute_hard(job, &m, f, value, i);
-    LLVMBuildRet(m.builder, value);
+        compute_hard(job, &m, f, made, i);
+    LLVMBuildRetVoid(m.builder);
     LLVMDisposeBuilder(m.builder);
     return made;
+}
+
+/* Returns the value with its hard elements computed. `places` are memory for
+   the arguments and the value. */
+static LLVMValueRef call_hard(kiln__codegen_job *job, const kiln__vm *m,
+                              const function *f, LLVMValueRef value,
+                              LLVMValueRef places[ARGUMENTS_MAX + 2])
+{
+    const LLVMValueRef slow = hard_function(job, m, f);
+    const LLVMValueRef at =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(m->builder));
+    LLVMValueRef bits;
+
+    for (unsigned i = 0; i < f->operands; i++)
+        LLVMBuildStore(m->builder, LLVMGetParam(at, i), places[i]);
+    LLVMBuildStore(m->builder, value, places[f->operands]);
+    bits = LLVMBuildBitCast(
+        m->builder, m->hard,
+        LLVMIntTypeInContext(job->context, kiln__lane_count(m->type)), "");
+    places[f->operands + 1] =
+        LLVMBuildZExt(m->builder, bits, kiln__job_i32(job), "");
+    LLVMBuildCall2(m->builder, LLVMGlobalGetValueType(slow), slow, places,
+                   f->operands + 2, "");
+    return LLVMBuildLoad2(m->builder, m->type, places[f->operands], "");
 }
 
 /* Computes the hard elements, by a branch that is hardly ever taken. */
@@ -342,29 +371,21 @@ static LLVMValueRef finish_hard(kiln__codegen_job *job, const kiln__vm *m,
     const LLVMBasicBlockRef next =
         LLVMAppendBasicBlockInContext(job->context, at, "");
     const int is_vector = LLVMGetTypeKind(m->type) == LLVMVectorTypeKind;
-    LLVMValueRef arguments[ARGUMENTS_MAX + 2], both[2] = {value, NULL}, any;
+    LLVMValueRef places[ARGUMENTS_MAX + 2], both[2] = {value, NULL};
+    LLVMValueRef any = m->hard;
     LLVMBasicBlockRef from[2] = {before, hard};
 
-    any = m->hard;
-    if (is_vector) {
-        kiln__vm truths = *m;
-
-        truths.type = m->truth;
-        any = kiln__vm_call(&truths, "llvm.vector.reduce.or", &any, 1);
-    }
+    if (is_vector)
+        any = kiln__call_intrinsic(m->builder, "llvm.vector.reduce.or",
+                                   m->truth, &any, 1);
+    for (unsigned i = 0; i <= f->operands && is_vector; i++)
+        places[i] = LLVMBuildAlloca(m->builder, m->type, "");
     LLVMBuildCondBr(m->builder, any, hard, next);
     LLVMPositionBuilderAtEnd(m->builder, hard);
-    LLVMGetParams(at, arguments);
-    if (is_vector) {
-        const LLVMValueRef slow = hard_function(job, m, f);
-
-        arguments[f->operands] = value;
-        arguments[f->operands + 1] = m->hard;
-        both[1] = LLVMBuildCall2(m->builder, LLVMGlobalGetValueType(slow), slow,
-                                 arguments, f->operands + 2, "");
-    } else {
-        both[1] = call_c(job, m, f, arguments);
-    }
+    if (!is_vector)
+        LLVMGetParams(at, places);
+    both[1] = is_vector ? call_hard(job, m, f, value, places)
+                        : call_c(job, m, f, places);
     LLVMBuildBr(m->builder, next);
     LLVMPositionBuilderAtEnd(m->builder, next);
     value = LLVMBuildPhi(m->builder, m->type, "");
