@@ -86,6 +86,34 @@ static void amds_processors_have_their_own_instructions(void **state)
               "  call void @llvm.amdgcn.s.wait.event.export.ready()\n");
 }
 
+/* What an instruction needs depends on the types of a call. */
+static void types_need_processors_of_their_own(void **state)
+{
+    (void)state;
+    assert_of(
+        ROCM, "gfx90a", "gfx1100",
+        "declare double @llvm.amdgcn.raw.buffer.atomic.fadd.f64(double,"
+        " <4 x i32>, i32, i32, i32)\n",
+        "  %d = load <4 x i32>, ptr %y\n"
+        "  %r = call double @llvm.amdgcn.raw.buffer.atomic.fadd.f64("
+        "double 1.0, <4 x i32> %d, i32 0, i32 0, i32 0)\n" STORE("double"));
+    assert_of(ROCM, "gfx1100", "gfx90a",
+              "declare i32 @llvm.amdgcn.icmp.i32.i32(i32, i32, i32)\n",
+              "  %a = load i32, ptr %y\n"
+              "  %r = call i32 @llvm.amdgcn.icmp.i32.i32(i32 %a, i32 5,"
+              " i32 32)\n" STORE("i32"));
+    assert_of(ROCM, "gfx90a", "gfx1100",
+              "declare half @llvm.amdgcn.fmad.ftz.f16(half, half, half)\n",
+              "  %a = load half, ptr %y\n"
+              "  %r = call half @llvm.amdgcn.fmad.ftz.f16(half %a, half %a,"
+              " half %a)\n" STORE("half"));
+    assert_of(CUDA, "sm_86", "sm_80",
+              "declare half @llvm.nvvm.fmax.xorsign.abs.f16(half, half)\n",
+              "  %a = load half, ptr %y\n"
+              "  %r = call half @llvm.nvvm.fmax.xorsign.abs.f16(half %a,"
+              " half %a)\n" STORE("half"));
+}
+
 static void nvidias_processors_have_their_own_instructions(void **state)
 {
     (void)state;
@@ -161,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amds_processors_have_their_own_instructions),
+        cmocka_unit_test(types_need_processors_of_their_own),
         cmocka_unit_test(nvidias_processors_have_their_own_instructions),
         cmocka_unit_test(an_old_ptx_lacks_what_the_gpu_has),
         cmocka_unit_test(formats_of_bytes_are_refused_on_rocm),

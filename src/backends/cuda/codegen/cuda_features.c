@@ -116,22 +116,40 @@ static const feature *find(const char *name)
     return best;
 }
 
+static int begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Minimum and maximum of other floats than f32 and f64, or that keep NaNs, are
+   newer. */
+static unsigned gpu_of_extremes(const char *name)
+{
+    if (!begins(name, "fmax.") && !begins(name, "fmin."))
+        return 0;
+    if (strstr(name, ".xorsign") != NULL)
+        return 86;
+    return strstr(name, "f16") != NULL || strstr(name, ".nan") != NULL ? 80 : 0;
+}
+
 /* Returns the least GPU that has these elements of a family. */
 static unsigned gpu_of_elements(const char *name)
 {
-    if (strncmp(name, "wmma.", 5) == 0 && strstr(name, ".bf16") != NULL)
+    if (begins(name, "wmma.") && strstr(name, ".bf16") != NULL)
         return 80;
-    if (strncmp(name, "wmma.", 5) == 0 &&
+    if (begins(name, "wmma.") &&
         (strstr(name, ".s8") != NULL || strstr(name, ".u8") != NULL))
         return 72;
-    return strncmp(name, "fma.rn.", 7) == 0 && strstr(name, "bf16") != NULL ? 80
-                                                                            : 0;
+    if ((begins(name, "fma.rn.") || begins(name, "neg.")) &&
+        (strstr(name, "bf16") != NULL || strstr(name, ".relu") != NULL))
+        return 80;
+    return gpu_of_extremes(name);
 }
 
 /* GPUs from 7.0 on have shuffles only that name their lanes. */
 static int is_old_shuffle(const char *name)
 {
-    return strncmp(name, "shfl.", 5) == 0 && strncmp(name, "shfl.sync", 9) != 0;
+    return begins(name, "shfl.") && !begins(name, "shfl.sync");
 }
 
 const char *kiln__cuda_refuse_own(const kiln__codegen_job *job,

@@ -68,9 +68,10 @@ const char *kiln__rocm_refuse_own(const kiln__codegen_job *job,
 kiln_status kiln__rocm_widen_divisions(kiln__codegen_job *job);
 
 /* ---- rocm_features.c ---- */
-/* True if the job's processor has the instruction of LLVM's intrinsic of that
-   name, without "llvm.amdgcn.". */
-int kiln__rocm_has_intrinsic(const kiln__codegen_job *job, const char *name);
+/* True if the job's processor has the instruction for a call of LLVM's
+   intrinsic of that name, without "llvm.amdgcn.". */
+int kiln__rocm_has_intrinsic(const kiln__codegen_job *job, LLVMValueRef call,
+                             const char *name);
 
 /* ---- rocm_codegen.c ---- */
 extern const kiln__codegen_backend kiln__rocm_codegen;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * LLVM ends the process when the processor lacks an intrinsic's instruction.
@@ -157,6 +158,7 @@ static const feature features[] = {
     {"pk", "+pk-add-min-max-insts"},
     {"prng", "+prng-inst"},
     {"qsad", "+qsad-insts"},
+    {"raw.buffer.load.lds", "+vmem-to-lds-load-insts"},
     {"raw.ptr.buffer.atomic.fadd",
      "+atomic-buffer-global-pk-add-f16-insts|+atomic-fadd-rtn-insts"},
     {"raw.ptr.buffer.atomic.fmax",
@@ -204,6 +206,7 @@ static const feature features[] = {
     {"smfmac.f32.32x32x32.f16", "+gfx950-insts"},
     {"smfmac.i32.16x16x64", "+gfx940-insts"},
     {"smfmac.i32.32x32x32", "+gfx940-insts"},
+    {"struct.buffer.load.lds", "+vmem-to-lds-load-insts"},
     {"struct.ptr.buffer.load.lds", "+vmem-to-lds-load-insts"},
     {"sudot4", "+dot8-insts"},
     {"sudot8", "+dot8-insts"},
@@ -262,20 +265,66 @@ static int has(const kiln__codegen_settings *settings, const char *list,
                                  settings->features, text);
 }
 
-int kiln__rocm_has_intrinsic(const kiln__codegen_job *job, const char *name)
+/* True if the processor has all features of one of the lists. */
+static int has_one(const kiln__codegen_settings *settings, const char *lists)
 {
-    const feature *needs = find(name);
-    const char *list;
+    for (;; lists++) {
+        const size_t size = strcspn(lists, "|");
 
-    if (needs == NULL || needs->lists[0] == '\0')
-        return 1;
-    for (list = needs->lists;; list++) {
-        const size_t size = strcspn(list, "|");
-
-        if (has(job->settings, list, size))
+        if (size == 0 || has(settings, lists, size))
             return 1;
-        list += size;
-        if (*list == '\0')
+        lists += size;
+        if (*lists == '\0')
             return 0;
     }
+}
+
+static int begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Returns what a call needs because of its types; "": nothing more. */
+static const char *lists_of_types(LLVMValueRef call, const char *name)
+{
+    LLVMTypeRef type = LLVMTypeOf(call);
+    const char *update = strstr(name, "buffer.atomic.f");
+    LLVMTypeKind kind;
+
+    if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+        return "";
+    kind = LLVMGetTypeKind(kiln__lane_type(type));
+    if (update != NULL && kind == LLVMDoubleTypeKind)
+        return strstr(update, "fadd") != NULL
+                   ? "+gfx90a-insts"
+                   : "+gfx90a-insts|+atomic-fmin-fmax-global-f64";
+    if (update != NULL && kind == LLVMHalfTypeKind)
+        return "+atomic-buffer-global-pk-add-f16-insts";
+    /* A bit for each lane of a wave. */
+    return (begins(name, "icmp.") || begins(name, "fcmp.")) &&
+                   kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) < 64
+               ? "+wavefrontsize32"
+               : "";
+}
+
+/* Processors from gfx10 on have no such instruction for f16. */
+static int is_lost(const kiln__codegen_settings *settings, LLVMValueRef call,
+                   const char *name)
+{
+    static const char since[] = "+gfx10-insts";
+
+    return begins(name, "fmad.ftz") &&
+           LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMHalfTypeKind &&
+           has(settings, since, sizeof since - 1);
+}
+
+int kiln__rocm_has_intrinsic(const kiln__codegen_job *job, LLVMValueRef call,
+                             const char *name)
+{
+    const kiln__codegen_settings *settings = job->settings;
+    const feature *needs = find(name);
+
+    return (needs == NULL || has_one(settings, needs->lists)) &&
+           has_one(settings, lists_of_types(call, name)) &&
+           !is_lost(settings, call, name);
 }

@@ -128,7 +128,7 @@ const char *kiln__rocm_refuse_own(const kiln__codegen_job *job,
         return "it is for shaders of graphics";
     if (is_named_in(internal, name))
         return "LLVM or a linker uses it after kernels are made";
-    return kiln__rocm_has_intrinsic(job, name)
+    return kiln__rocm_has_intrinsic(job, call, name)
                ? NULL
                : "the processor has no such instruction";
 }
