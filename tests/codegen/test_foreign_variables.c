@@ -259,10 +259,10 @@ static void memory_of_a_group_begins_undefined(void **state)
     foreign_refused_on(ALL, "@g = internal addrspace(3) global i32 7\n",
                        COUNT_AT("ptr addrspace(3)", "g"), words);
     foreign_refused_on(
-        HOST, "@g = internal addrspace(3) global i32 undef, align 128\n",
+        HOST, "@g = internal addrspace(3) global i32 undef, align 256\n",
         COUNT_AT("ptr addrspace(3)", "g"),
         "variable 'g' of the module: a variable of a group is aligned to at "
-        "most 64 bytes");
+        "most 128 bytes");
     foreign_refused_on(ALL, "@g = internal addrspace(3) constant " FOUR,
                        READ_AT("ptr addrspace(3)", "g"),
                        "variable 'g' of the module: ");
