@@ -53,6 +53,7 @@ typedef struct program {
     size_t count;
     int leaves_first; /* branches lead to the end where the answer is yes */
     int has_loop;
+    int64_t turns; /* of the loop */
     int has_barrier;
     int merges; /* the element is stored behind the guard */
     int64_t arguments[ARGUMENTS];
@@ -198,8 +199,9 @@ static int32_t changed(const program *p, int32_t element, uint64_t id)
 {
     uint32_t value = (uint32_t)element * 5u + (uint32_t)id;
 
-    for (int k = 0; p->has_loop && k < 3; k++)
-        value = value * 3u + (uint32_t)k;
+    value += (uint32_t)(int16_t)(uint16_t)id + (uint8_t)(id + 100);
+    for (int64_t k = 0; p->has_loop && k < p->turns; k++)
+        value = value * 3u + (uint32_t)k + (uint32_t)element;
     return (int32_t)value;
 }
 
@@ -270,7 +272,8 @@ static void make_program(program *p)
         0, 0, 0, UINT64_C(1) << 15, UINT64_C(1) << 31, UINT64_C(1) << 32};
 
     *p = (program){.leaves_first = pick(2) == 0,
-                   .has_loop = pick(4) == 0,
+                   .has_loop = pick(2) == 0,
+                   .turns = pick(5),
                    .has_barrier = pick(3) == 0,
                    .merges = pick(3) == 0,
                    .count = 1 + pick(QUESTIONS_MAX),
@@ -424,7 +427,7 @@ static void put_start(const program *p)
 {
     put("%s", GROUPS_HEAD
         "define i32 @k(ptr %item, ptr %data, i64 %count, i64 %n0, i64 %n1, "
-        "i64 %n2, i64 %first, i64 %row) {\n"
+        "i64 %n2, i64 %first, i64 %row, i64 %turns) {\n"
         "  %id0 = call i64 @kiln_global_id(ptr %item, i32 0)\n"
         "  %id1 = call i64 @kiln_global_id(ptr %item, i32 1)\n"
         "  %x = sub i64 %id0, %first\n"
@@ -440,16 +443,29 @@ static unsigned put_change(const program *p)
 {
     put("  %%narrow = trunc i64 %%id0 to i32\n"
         "  %%five = mul i32 %%old, 5\n"
-        "  %%start = add i32 %%five, %%narrow\n");
+        "  %%sum = add i32 %%five, %%narrow\n"
+        "  %%short = trunc i64 %%id0 to i16\n"
+        "  %%long = sext i16 %%short to i64\n"
+        "  %%byte = trunc i64 %%id0 to i8\n"
+        "  %%moved = add i8 %%byte, 100\n"
+        "  %%wide = zext i8 %%moved to i64\n"
+        "  %%both = add i64 %%long, %%wide\n"
+        "  %%part = trunc i64 %%both to i32\n"
+        "  %%start = add i32 %%sum, %%part\n");
     if (!p->has_loop)
         return 0;
     put("  br label %%head\nhead:\n"
-        "  %%k = phi i32 [ 0, %%body ], [ %%k.next, %%head ]\n"
-        "  %%s = phi i32 [ %%start, %%body ], [ %%s.next, %%head ]\n"
-        "  %%s3 = mul i32 %%s, 3\n  %%s.next = add i32 %%s3, %%k\n"
-        "  %%k.next = add i32 %%k, 1\n"
-        "  %%more = icmp slt i32 %%k.next, 3\n"
-        "  br i1 %%more, label %%head, label %%done\ndone:\n");
+        "  %%k = phi i64 [ 0, %%body ], [ %%k.next, %%turn ]\n"
+        "  %%s = phi i32 [ %%start, %%body ], [ %%s.next, %%turn ]\n"
+        "  %%more = icmp slt i64 %%k, %%turns\n"
+        "  br i1 %%more, label %%turn, label %%done\n"
+        "turn:\n"
+        "  %%again = load i32, ptr %%place\n"
+        "  %%k32 = trunc i64 %%k to i32\n"
+        "  %%s3 = mul i32 %%s, 3\n  %%sk = add i32 %%s3, %%k32\n"
+        "  %%s.next = add i32 %%sk, %%again\n"
+        "  %%k.next = add i64 %%k, 1\n"
+        "  br label %%head\ndone:\n");
     return 1;
 }
 
@@ -466,7 +482,7 @@ static void write_program(const program *p)
         "body:\n",
         last);
     from = put_change(p) ? "done" : "body";
-    value = p->has_loop ? "s.next" : "start";
+    value = p->has_loop ? "s" : "start";
     if (!p->merges)
         put("  store i32 %%%s, ptr %%place\n", value);
     put("  br label %%end\nend:\n");
@@ -484,7 +500,7 @@ static void write_program(const program *p)
 
 #define DATA_MAX (WIDE_MAX * HIGH_MAX)
 
-static const char *const types[] = {"i32[:]", "i64", "i64",
+static const char *const types[] = {"i32[:]", "i64", "i64", "i64",
                                     "i64",    "i64", "i64"};
 
 /* Runs the groups of all items from the first one. */
@@ -520,11 +536,12 @@ static void run_program(const program *p, uint8_t level, int32_t *data)
         int64_t count;
         int64_t arguments[ARGUMENTS];
         uint64_t first, row;
-    } arguments = {data, DATA_MAX, {0}, p->first, p->items[0]};
+        int64_t turns;
+    } arguments = {data, DATA_MAX, {0}, p->first, p->items[0], p->turns};
     outcome o;
 
     memcpy(arguments.arguments, p->arguments, sizeof p->arguments);
-    prepare(&o, text, KILN_EMIT_BINARY, types, 6);
+    prepare(&o, text, KILN_EMIT_BINARY, types, 7);
     o.settings.opt_level = level;
     run(&o);
     if (o.status != KILN_OK)

@@ -11,6 +11,8 @@
  * other. So a kernel with barriers is cut into regions between them, each with
  * a loop over the items. The steps:
  *
+ *   groups_loops      where items of a kernel without barriers had better wait
+ *   groups_guard      the question with which such a kernel begins
  *   groups_inline     brings all barriers into the item function
  *   groups_variables  places the group's variables in its memory
  *   groups_normal     plain control flow
@@ -112,6 +114,33 @@ static kiln_status cut(kiln__codegen_job *job, LLVMValueRef *entry)
     return KILN_OK;
 }
 
+/* ---- kernels without barriers ---- */
+
+static int has_loops(const kiln__codegen_job *job)
+{
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        if (!LLVMIsDeclaration(at) && kiln__llvm_has_loops(at))
+            return 1;
+    return 0;
+}
+
+/* Runs loops together where that is better. */
+static void cut_loops(kiln__codegen_job *job, LLVMValueRef *entry)
+{
+    LLVMValueRef wait;
+
+    if (job->settings->opt_level < 2 || !has_loops(job) ||
+        job->request->group_form == KILN__GROUP_FORM_GENERAL)
+        return;
+    job->for_group = kiln__groups_cut_loops(job, entry);
+    wait = LLVMGetNamedFunction(job->module, KILN__GROUPS_WAIT "loop");
+    if (wait != NULL)
+        LLVMDeleteFunction(wait);
+}
+
 kiln_status kiln__groups_lower(kiln__codegen_job *job, LLVMValueRef *entry)
 {
     LLVMValueRef *waits, culprit;
@@ -121,8 +150,10 @@ kiln_status kiln__groups_lower(kiln__codegen_job *job, LLVMValueRef *entry)
     if (job->backend->groups == NULL)
         return KILN_OK;
     KILN_TRY(find_waits(job, &waits, &count));
-    if (count == 0 && !has_variables(job))
+    if (count == 0 && !has_variables(job)) {
+        cut_loops(job, entry);
         return KILN_OK;
+    }
     why = kiln__groups_inline(*entry, waits, count, &culprit);
     if (why != NULL)
         return refuse(job, culprit, why);

@@ -63,12 +63,19 @@ const char *kiln__groups_inline(LLVMValueRef entry, const LLVMValueRef *splits,
    item stays the same. */
 void kiln__groups_normalise(LLVMValueRef function);
 
+/* Lets loops ask behind their bodies whether they go on. */
+void kiln__groups_rotate(LLVMValueRef function);
+
 /* ---- groups_cut.cc ---- */
 /* Replaces `*entry` by a function for the whole group. `is_general`: assume
    nothing about which items go the same way. Returns NULL, or why that cannot
    be done. */
 const char *kiln__groups_cut(kiln__codegen_job *job, LLVMValueRef *entry,
                              int is_general);
+
+/* Does so for a function without barriers, if the group is better to run some
+   of its loops together. Returns false, and leaves the function, if not. */
+int kiln__groups_cut_loops(kiln__codegen_job *job, LLVMValueRef *entry);
 
 #ifdef __cplusplus
 }

@@ -102,8 +102,7 @@ static llvm::Value *address_of(groups_emitter &e, llvm::AllocaInst *variable)
     return local;
 }
 
-/* Returns the value at the beginning of the item. */
-static llvm::Value *bring(groups_emitter &e, llvm::Value *value)
+llvm::Value *kiln__groups_bring_value(groups_emitter &e, llvm::Value *value)
 {
     auto *at = llvm::dyn_cast<llvm::Instruction>(value);
     auto *variable = llvm::dyn_cast<llvm::AllocaInst>(value);
@@ -119,7 +118,7 @@ static llvm::Value *bring(groups_emitter &e, llvm::Value *value)
         llvm::Instruction *copy = at->clone();
 
         for (llvm::Use &operand : copy->operands())
-            operand.set(bring(e, operand.get()));
+            operand.set(kiln__groups_bring_value(e, operand.get()));
         got = e.builder->Insert(copy);
     } else {
         got = read_slot(e, at);
@@ -131,14 +130,14 @@ static llvm::Value *bring(groups_emitter &e, llvm::Value *value)
 void kiln__groups_bring(groups_emitter &e)
 {
     for (llvm::Instruction *value : e.region->live)
-        bring(e, value);
+        kiln__groups_bring_value(e, value);
     for (llvm::Instruction &at : e.plan->function->getEntryBlock())
         if (llvm::isa<llvm::AllocaInst>(at) &&
             llvm::any_of(at.users(), [&](const llvm::User *user) {
                 return e.region->has.contains(
                     llvm::cast<llvm::Instruction>(user)->getParent());
             }))
-            bring(e, &at);
+            kiln__groups_bring_value(e, &at);
 }
 
 /* ---- uses ---- */

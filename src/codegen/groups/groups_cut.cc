@@ -1,6 +1,8 @@
 /* groups_cut.cc - cuts a kernel at its barriers: the order of the steps. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "abi/host_abi.h"
 #include "codegen/groups/groups_plan.h"
@@ -97,4 +99,92 @@ extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
     if (why == nullptr)
         *entry = llvm::wrap(kiln__groups_emit(job, plan));
     return why;
+}
+
+/* ---- kernels without barriers ---- */
+
+#define INLINED_MAX 64
+#define INSTRUCTIONS_MAX 4000 /* of a kernel whose loops are looked at */
+
+/* Returns a call of a function that is to be inlined, or null. */
+static llvm::CallBase *next_call(llvm::Function &function)
+{
+    for (llvm::Instruction &at : llvm::instructions(function)) {
+        auto *call = llvm::dyn_cast<llvm::CallBase>(&at);
+        const llvm::Function *callee =
+            call != nullptr ? call->getCalledFunction() : nullptr;
+
+        if (callee != nullptr && !callee->isDeclaration() &&
+            callee->hasFnAttribute(llvm::Attribute::AlwaysInline))
+            return call;
+    }
+    return nullptr;
+}
+
+/* Inlines what will be inlined in any case. */
+static bool inline_calls(llvm::Function &function)
+{
+    for (unsigned i = 0; i < INLINED_MAX; i++) {
+        llvm::InlineFunctionInfo info;
+        llvm::CallBase *call = next_call(function);
+
+        if (call == nullptr)
+            return true;
+        if (!llvm::InlineFunction(*call, info).isSuccess())
+            return false;
+    }
+    return false;
+}
+
+/* Lets items wait where it pays. False: nowhere, or not all of them could run
+   together. */
+static bool plan_loops(groups_plan &plan)
+{
+    groups_plan first;
+
+    first.function = plan.function;
+    kiln__groups_take_guard(first);
+    plan.guard = first.guard;
+    kiln__groups_find_uniform(first);
+    if (!kiln__groups_wait_in_loops(first))
+        return false;
+    if (plan.guard != nullptr)
+        kiln__groups_add_wait(&plan.function->getEntryBlock());
+    kiln__groups_split_barriers(plan);
+    return make_plan(plan) && !is_too_large(plan) &&
+           !kiln__groups_keeps_waiting(plan);
+}
+
+extern "C" int kiln__groups_cut_loops(kiln__codegen_job *job,
+                                      LLVMValueRef *entry)
+{
+    llvm::Function *original = llvm::unwrap<llvm::Function>(*entry);
+    llvm::ValueToValueMapTy map;
+    groups_plan plan;
+    llvm::Function *cut;
+
+    if (original->getInstructionCount() > INSTRUCTIONS_MAX)
+        return 0;
+    plan.function = llvm::CloneFunction(original, map);
+    if (refused(*plan.function) != nullptr || !inline_calls(*plan.function) ||
+        plan.function->getInstructionCount() > INSTRUCTIONS_MAX) {
+        plan.function->eraseFromParent();
+        return 0;
+    }
+    kiln__groups_normalise(llvm::wrap(plan.function));
+    kiln__groups_rotate(llvm::wrap(plan.function));
+    if (!plan_loops(plan)) {
+        plan.function->eraseFromParent();
+        return 0;
+    }
+    kiln__groups_find_values(plan);
+    if (reserve(job, plan) != nullptr) {
+        plan.function->eraseFromParent();
+        return 0;
+    }
+    cut = kiln__groups_emit(job, plan);
+    cut->takeName(original);
+    original->eraseFromParent();
+    *entry = llvm::wrap(cut);
+    return 1;
 }

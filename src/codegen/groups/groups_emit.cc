@@ -148,6 +148,15 @@ static void begin_waiting(groups_emitter &e)
                            &loop, 1);
 }
 
+/* Notes that no item is known yet that fulfils the guard. */
+static void begin_guard(groups_emitter &e)
+{
+    if (e.plan->guard == nullptr)
+        return;
+    e.any = kiln__groups_variable(e, e.builder->getInt8Ty());
+    e.builder->CreateStore(e.builder->getInt8(0), e.any);
+}
+
 static void begin(groups_emitter &e)
 {
     const LLVMValueRef item = llvm::wrap(e.out->getArg(0));
@@ -175,6 +184,7 @@ static void begin(groups_emitter &e)
                                  "", true, true));
         begin_waiting(e);
     }
+    begin_guard(e);
     e.builder->CreateBr(
         e.starts[e.plan->region_of.lookup(&e.plan->function->getEntryBlock())]);
 }
@@ -216,12 +226,32 @@ static void decide(groups_emitter &e, const llvm::BasicBlock *split)
     jump->dropUnknownNonDebugMetadata();
 }
 
+/* True for the region that finds which items run the others. */
+static bool asks(const groups_emitter &e)
+{
+    return e.plan->guard != nullptr &&
+           e.region->has.contains(e.plan->guard->getParent());
+}
+
+/* Goes on if any item fulfils the guard. */
+static void go_on_if_any(groups_emitter &e)
+{
+    llvm::Value *any = e.builder->CreateLoad(e.builder->getInt8Ty(), e.any);
+
+    e.builder->CreateCondBr(e.builder->CreateIsNotNull(any),
+                            e.starts[e.region->next[0]], e.done);
+}
+
 static void go_on(groups_emitter &e)
 {
     const groups_region &region = *e.region;
     const bool is_direct = region.is_together && region.splits.size() == 1 &&
                            e.plan->regions[region.next[0]].is_together;
 
+    if (asks(e)) {
+        go_on_if_any(e);
+        return;
+    }
     if (region.is_together && region.splits.empty()) {
         e.builder->CreateBr(e.done);
         return;
@@ -285,6 +315,11 @@ static void take_turn(groups_emitter &e)
     const groups_region &region = *e.region;
     llvm::Value *waits, *is_its_turn;
 
+    if (e.plan->guard != nullptr && !asks(e)) {
+        e.builder->CreateCondBr(kiln__groups_bring_value(e, e.plan->guard),
+                                e.item_start, e.item_end);
+        return;
+    }
     if (region.is_together && !region.is_masked) {
         e.builder->CreateBr(e.item_start);
         return;
@@ -296,6 +331,20 @@ static void take_turn(groups_emitter &e)
             : e.builder->CreateICmpEQ(
                   waits, e.builder->getInt16(static_cast<uint16_t>(e.number)));
     e.builder->CreateCondBr(is_its_turn, e.item_start, e.item_end);
+}
+
+/* Notes whether the item fulfils the guard. */
+static void ask(groups_emitter &e)
+{
+    llvm::Value *in = &*e.map->lookup(e.plan->guard);
+    llvm::Type *byte = e.builder->getInt8Ty();
+
+    e.builder->SetInsertPoint(
+        llvm::cast<llvm::Instruction>(in)->getParent()->getTerminator());
+    e.builder->CreateStore(
+        e.builder->CreateOr(e.builder->CreateLoad(byte, e.any),
+                            e.builder->CreateZExt(in, byte)),
+        e.any);
 }
 
 static void map_arguments(groups_emitter &e)
@@ -326,6 +375,8 @@ static void emit_region(groups_emitter &e)
     kiln__groups_bring(e);
     kiln__groups_copy(e);
     kiln__groups_connect(e);
+    if (asks(e))
+        ask(e);
     e.builder->SetInsertPoint(e.item_end);
     groups_hooks(e)->close(e.job, e.c_builder, item, &loop, 1);
     kiln__groups_keep_scalars(e);

@@ -27,6 +27,7 @@ struct groups_emitter {
     llvm::Value *waiting = nullptr;  /* array: region that items wait for */
     llvm::Function *first = nullptr; /* finds the least in it; null: unused */
     bool keeps_waiting = false;      /* the array is used */
+    llvm::AllocaInst *any = nullptr; /* some item fulfils the guard, or null */
     llvm::BasicBlock *dispatch = nullptr;
     llvm::BasicBlock *done = nullptr;
     llvm::BasicBlock *failed = nullptr;
@@ -78,6 +79,8 @@ void kiln__groups_leave_if_ended(groups_emitter &e);
 void kiln__groups_bring_scalars(groups_emitter &e);
 /* Reads or computes the rest, in e.item_start. */
 void kiln__groups_bring(groups_emitter &e);
+/* Returns the value of one item, at its beginning. */
+llvm::Value *kiln__groups_bring_value(groups_emitter &e, llvm::Value *value);
 /* Makes the copied code use what was brought, and keep what others read. */
 void kiln__groups_connect(groups_emitter &e);
 /* Keeps the scalars that the region has computed, after its loop. */

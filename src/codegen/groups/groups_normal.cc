@@ -21,11 +21,11 @@
  * operand bundles of a call.
  */
 
-static const char passes[] =
+static const char normal[] =
     "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa";
 
-static void run_passes(llvm::Function &function)
+static void run_passes(llvm::Function &function, const char *passes)
 {
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;
@@ -94,5 +94,11 @@ extern "C" void kiln__groups_normalise(LLVMValueRef value)
 
     drop_tokens(function);
     drop_scopes(function);
-    run_passes(function);
+    run_passes(function, normal);
+}
+
+extern "C" void kiln__groups_rotate(LLVMValueRef function)
+{
+    run_passes(*llvm::unwrap<llvm::Function>(function),
+               "loop(loop-rotate),loop-simplify,lcssa");
 }

@@ -64,6 +64,9 @@ struct groups_step {
 struct groups_plan {
     llvm::Function *function = nullptr;
     bool is_general = false;
+    /* What an item must fulfil to run any region but that of the entry block;
+       null: nothing. The entry block computes it. */
+    llvm::Instruction *guard = nullptr;
     /* what the analysis of uniformity found */
     llvm::DenseSet<const llvm::Instruction *> uniform;
     llvm::DenseSet<const llvm::Instruction *> divergent; /* branches */
@@ -86,6 +89,17 @@ struct groups_plan {
 /* ---- groups_cut.cc ---- */
 /* True when it must be known at run time which items wait. */
 bool kiln__groups_keeps_waiting(const groups_plan &plan);
+
+/* ---- groups_guard.cc ---- */
+/* Takes the kernel's guard out of its control flow, if it has one. */
+void kiln__groups_take_guard(groups_plan &plan);
+
+/* ---- groups_loops.cc ---- */
+/* Lets items wait in loops that the group is better to run together. Needs what
+   is uniform. Returns false if there are none. */
+bool kiln__groups_wait_in_loops(groups_plan &plan);
+/* Lets items wait at the end of the block. */
+void kiln__groups_add_wait(llvm::BasicBlock *block);
 
 /* ---- llvm_gap_uniform.cc ---- */
 /* Finds which values and branches are the same for all items. */

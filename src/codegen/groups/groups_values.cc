@@ -300,7 +300,11 @@ void kiln__groups_find_values(groups_plan &plan)
             if (reads(region, at))
                 region.live.insert(&at);
     }
-    for (groups_region &region : plan.regions)
+    for (groups_region &region : plan.regions) {
+        if (plan.guard != nullptr &&
+            !region.has.contains(plan.guard->getParent()))
+            region.live.insert(plan.guard);
         add_operands(plan, region);
+    }
     place(plan);
 }

@@ -30,6 +30,7 @@
  * there is no outer loop.
  */
 
+#define WRAPS_MAX 8   /* that a piece is ended for */
 #define LOOPS_MAX 256 /* of a function; the analyses are made anew for each */
 
 namespace
@@ -44,6 +45,8 @@ struct rewriter {
     llvm::Value *from; /* distances from `at` */
     llvm::Value *to;
     llvm::DenseMap<llvm::Value *, llvm::Value *> known; /* at the beginning */
+    /* numbers that are the counter and something fixed, and that */
+    std::vector<std::pair<llvm::Instruction *, llvm::Value *>> straight;
 };
 
 } // namespace
@@ -128,6 +131,15 @@ static void add_wrap(const rewriter &r, llvm::Value *value, bool is_signed,
     out.push_back({value, is_signed});
 }
 
+/* Returns the operand with the counter in it. */
+static llvm::Value *moving_part(const rewriter &r, llvm::Value *value)
+{
+    auto *at = llvm::cast<llvm::Instruction>(value);
+
+    return at->getOperand(r.l->loop->isLoopInvariant(at->getOperand(0)) ? 1
+                                                                        : 0);
+}
+
 /* Adds the extensions that the value is made of. */
 static void find_extensions(const rewriter &r, llvm::Value *value,
                             std::vector<wrap> &out)
@@ -135,15 +147,45 @@ static void find_extensions(const rewriter &r, llvm::Value *value,
     while (value != r.l->counter) {
         auto *at = llvm::cast<llvm::Instruction>(value);
 
-        value = at->getOperand(0);
-        if (r.l->loop->isLoopInvariant(value))
-            value = at->getOperand(1);
+        value = moving_part(r, value);
         if (llvm::isa<llvm::SExtInst>(at) || llvm::isa<llvm::ZExtInst>(at))
             add_wrap(r, value, llvm::isa<llvm::SExtInst>(at), out);
     }
 }
 
-static std::vector<wrap> find_wraps(const rewriter &r)
+/* True where `a + c` or `a - c` says that extending both is the same as
+   extending the result. */
+static bool splits(const llvm::Value *value, bool is_signed)
+{
+    const auto *at = llvm::dyn_cast<llvm::BinaryOperator>(value);
+
+    return at != nullptr &&
+           (is_signed ? at->hasNoSignedWrap() : at->hasNoUnsignedWrap());
+}
+
+/* Finds numbers in the loop that are extended to 64 bits, most of all the
+   places of elements. In a piece they are the counter plus something fixed. */
+static void find_straight(rewriter &r, std::vector<wrap> &out)
+{
+    for (llvm::BasicBlock *block : r.l->loop->blocks())
+        for (llvm::Instruction &at : *block) {
+            llvm::Value *value =
+                at.getNumOperands() > 0 ? at.getOperand(0) : nullptr;
+            const bool is_signed = llvm::isa<llvm::SExtInst>(at);
+
+            if ((!is_signed && !llvm::isa<llvm::ZExtInst>(at)) ||
+                !at.getType()->isIntegerTy(64) ||
+                !kiln__trim_moves(*r.l, value) || out.size() >= WRAPS_MAX)
+                continue;
+            while (splits(value, is_signed))
+                value = moving_part(r, value);
+            add_wrap(r, value, is_signed, out);
+            find_extensions(r, value, out);
+            r.straight.push_back({&at, nullptr});
+        }
+}
+
+static std::vector<wrap> find_wraps(rewriter &r)
 {
     std::vector<wrap> out;
 
@@ -151,6 +193,7 @@ static std::vector<wrap> find_wraps(const rewriter &r)
         add_wrap(r, c.moving, llvm::CmpInst::isSigned(c.predicate), out);
         find_extensions(r, c.moving, out);
     }
+    find_straight(r, out);
     return out;
 }
 
@@ -239,6 +282,36 @@ static void keep_if(rewriter &r, const trim_factor &factor)
 
 /* ---- the loop ---- */
 
+/* Returns what the extended number is at the beginning of the piece. */
+static llvm::Value *extended(rewriter &r, llvm::Value *value, bool is_signed)
+{
+    llvm::IRBuilder<> &b = *r.builder;
+    llvm::Type *wide = b.getInt64Ty();
+    llvm::BinaryOperator *at;
+    llvm::Value *moving, *by;
+
+    if (!splits(value, is_signed)) {
+        value = value_of(r, value);
+        return is_signed ? b.CreateSExt(value, wide)
+                         : b.CreateZExt(value, wide);
+    }
+    at = llvm::cast<llvm::BinaryOperator>(value);
+    moving = moving_part(r, value);
+    by = fixed(r, at->getOperand(moving == at->getOperand(0) ? 1 : 0));
+    by = is_signed ? b.CreateSExt(by, wide) : b.CreateZExt(by, wide);
+    moving = extended(r, moving, is_signed);
+    return at->getOpcode() == llvm::Instruction::Add ? b.CreateAdd(moving, by)
+                                                     : b.CreateSub(moving, by);
+}
+
+static void find_fixed_parts(rewriter &r)
+{
+    for (auto &[number, part] : r.straight)
+        part = r.builder->CreateSub(extended(r, number->getOperand(0),
+                                             llvm::isa<llvm::SExtInst>(number)),
+                                    r.at);
+}
+
 static void find_bounds(rewriter &r, const std::vector<wrap> &wraps)
 {
     llvm::IRBuilder<> &b = *r.builder;
@@ -252,6 +325,7 @@ static void find_bounds(rewriter &r, const std::vector<wrap> &wraps)
         keep(r, c);
     for (const trim_factor &factor : r.guard->fixed)
         keep_if(r, factor);
+    find_fixed_parts(r);
 }
 
 /* Lets the loop run over the items that are left, if there are any; then
@@ -340,6 +414,15 @@ static void simplify(const trim_branch &branch)
     old->eraseFromParent();
 }
 
+static void straighten(rewriter &r)
+{
+    for (const auto &[number, part] : r.straight) {
+        number->replaceAllUsesWith(llvm::BinaryOperator::CreateAdd(
+            r.l->counter, part, "", number->getIterator()));
+        number->eraseFromParent();
+    }
+}
+
 void kiln__trim_rewrite(const trim_loop &loop, const trim_guard &guard)
 {
     rewriter r;
@@ -349,6 +432,7 @@ void kiln__trim_rewrite(const trim_loop &loop, const trim_guard &guard)
     build_pieces(r);
     for (const trim_branch &branch : guard.branches)
         simplify(branch);
+    straighten(r);
 }
 
 /* ---- functions ---- */

@@ -1,0 +1,316 @@
+/* groups_loops.cc - finds loops that a group is better to run together. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <optional>
+
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+
+#include "codegen/groups/groups_plan.h"
+
+/*
+ * This is what lower_group_loops.c does for the language. A loop that all items
+ * run together, in which neighbours read and write neighbouring elements,
+ * cannot be vectorised itself. With the items inside of it, each iteration is a
+ * loop over neighbours. So items wait for each other in such loops, as if the
+ * kernel had a barrier there. They do not race, so they may run in any order.
+ *
+ * A loop is taken if it contains no other one of any length; if its only exit
+ * is uniform; if all items that pass the kernel's guard come to it; and if each
+ * access in it is either the same for all items of a row, a read, or at a
+ * distance of one element. At least one has to be of the second sort, or a
+ * float is summed up, in an order that vectors would not keep.
+ */
+
+#define FEW_ITERATIONS 16 /* LLVM unrolls these */
+#define DEPTH_MAX 8       /* of an expression */
+
+namespace
+{
+
+struct loop_finder {
+    const groups_plan *plan = nullptr;
+    const llvm::DataLayout *layout = nullptr;
+    llvm::PostDominatorTree *after = nullptr;
+    llvm::ScalarEvolution *evolution = nullptr;
+    std::vector<llvm::Loop *> found;
+};
+
+} // namespace
+
+/* ---- distances between neighbours along dimension 0 ---- */
+
+using distance = std::optional<int64_t>; /* none: unknown */
+
+static distance distance_of(const loop_finder &f, const llvm::Value *value,
+                            unsigned depth);
+
+static distance of_pointer(const loop_finder &f,
+                           const llvm::GetElementPtrInst *gep, unsigned depth)
+{
+    distance sum = distance_of(f, gep->getPointerOperand(), depth);
+
+    for (auto at = llvm::gep_type_begin(gep), end = llvm::gep_type_end(gep);
+         sum && at != end; ++at) {
+        const distance index = distance_of(f, at.getOperand(), depth);
+
+        if (!index)
+            return std::nullopt;
+        if (*index != 0)
+            *sum +=
+                *index *
+                static_cast<int64_t>(
+                    at.getSequentialElementStride(*f.layout).getFixedValue());
+    }
+    return sum;
+}
+
+static distance of_product(const loop_finder &f, const llvm::Instruction *at,
+                           unsigned depth)
+{
+    const auto *by = llvm::dyn_cast<llvm::ConstantInt>(at->getOperand(1));
+    const distance a = distance_of(f, at->getOperand(0), depth);
+    const bool is_shift = at->getOpcode() == llvm::Instruction::Shl;
+
+    if (!a || by == nullptr || by->getValue().abs().ugt(is_shift ? 16 : 4096))
+        return std::nullopt;
+    return *a *
+           (is_shift ? INT64_C(1) << by->getSExtValue() : by->getSExtValue());
+}
+
+static distance of_sum(const loop_finder &f, const llvm::Instruction *at,
+                       unsigned depth)
+{
+    const distance a = distance_of(f, at->getOperand(0), depth);
+    const distance b = distance_of(f, at->getOperand(1), depth);
+
+    if (!a || !b)
+        return std::nullopt;
+    return at->getOpcode() == llvm::Instruction::Add ? *a + *b : *a - *b;
+}
+
+/* Queries of dimension 0 that differ by 1. */
+static distance of_query(const llvm::CallBase *call)
+{
+    const llvm::Function *callee = call->getCalledFunction();
+    const auto *dimension = llvm::dyn_cast<llvm::ConstantInt>(
+        call->arg_size() > 0 ? call->getArgOperand(call->arg_size() - 1)
+                             : nullptr);
+
+    if (callee == nullptr || dimension == nullptr ||
+        (callee->getName() != "kiln_global_id" &&
+         callee->getName() != "kiln_local_id"))
+        return std::nullopt;
+    return dimension->isZero() ? 1 : 0;
+}
+
+/* True when the instruction computes the same from the same operands, and all
+   of these are the same for the items of a row. */
+static bool is_of_row(const loop_finder &f, const llvm::Instruction *at,
+                      unsigned depth)
+{
+    return (llvm::isa<llvm::BinaryOperator>(at) ||
+            llvm::isa<llvm::CastInst>(at) || llvm::isa<llvm::CmpInst>(at) ||
+            llvm::isa<llvm::SelectInst>(at)) &&
+           llvm::all_of(at->operands(), [&](const llvm::Use &operand) {
+               return distance_of(f, operand.get(), depth) == 0;
+           });
+}
+
+static distance distance_of(const loop_finder &f, const llvm::Value *value,
+                            unsigned depth)
+{
+    const auto *at = llvm::dyn_cast<llvm::Instruction>(value);
+
+    if (at == nullptr || f.plan->uniform.contains(at))
+        return 0;
+    if (depth == DEPTH_MAX)
+        return std::nullopt;
+    if (const auto *call = llvm::dyn_cast<llvm::CallBase>(at))
+        return of_query(call);
+    if (const auto *gep = llvm::dyn_cast<llvm::GetElementPtrInst>(at))
+        return of_pointer(f, gep, depth + 1);
+    if (is_of_row(f, at, depth + 1))
+        return 0;
+    switch (at->getOpcode()) {
+    case llvm::Instruction::Trunc:
+    case llvm::Instruction::SExt:
+    case llvm::Instruction::ZExt:
+    case llvm::Instruction::AddrSpaceCast:
+        return distance_of(f, at->getOperand(0), depth + 1);
+    case llvm::Instruction::Add:
+    case llvm::Instruction::Sub:
+        return of_sum(f, at, depth + 1);
+    case llvm::Instruction::Mul:
+    case llvm::Instruction::Shl:
+        return of_product(f, at, depth + 1);
+    default:
+        return std::nullopt;
+    }
+}
+
+/* ---- what a loop does ---- */
+
+struct loop_reasons {
+    bool has_neighbours = false;
+    bool sums_floats = false;
+};
+
+static bool access_fits(const loop_finder &f, const llvm::Instruction &at,
+                        loop_reasons &reasons)
+{
+    const auto *load = llvm::dyn_cast<llvm::LoadInst>(&at);
+    const auto *store = llvm::dyn_cast<llvm::StoreInst>(&at);
+    const llvm::Type *type =
+        load != nullptr ? load->getType() : store->getValueOperand()->getType();
+    const llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at);
+    const distance d = distance_of(f, pointer, 0);
+    const int64_t size = static_cast<int64_t>(
+        f.layout->getTypeAllocSize(const_cast<llvm::Type *>(type))
+            .getFixedValue());
+
+    if (!d || (load != nullptr ? !load->isSimple() : !store->isSimple()))
+        return false;
+    if (*d == 0)
+        return load != nullptr;
+    reasons.has_neighbours |= *d == size && type->isSingleValueType();
+    return *d == size;
+}
+
+static bool fits(const loop_finder &f, const llvm::Instruction &at,
+                 loop_reasons &reasons)
+{
+    const auto *call = llvm::dyn_cast<llvm::CallBase>(&at);
+
+    if (llvm::isa<llvm::LoadInst>(at) || llvm::isa<llvm::StoreInst>(at))
+        return access_fits(f, at, reasons);
+    if (call != nullptr && !kiln__groups_is_query(call))
+        return llvm::isa<llvm::IntrinsicInst>(call) && !call->isConvergent() &&
+               (call->doesNotAccessMemory() ||
+                llvm::cast<llvm::IntrinsicInst>(call)->isAssumeLikeIntrinsic());
+    return !at.mayHaveSideEffects() || kiln__groups_is_query(&at);
+}
+
+static bool body_fits(const loop_finder &f, const llvm::Loop &loop)
+{
+    loop_reasons reasons;
+
+    for (const llvm::BasicBlock *block : loop.blocks())
+        for (const llvm::Instruction &at : *block)
+            if (!fits(f, at, reasons))
+                return false;
+    for (const llvm::PHINode &phi : loop.getHeader()->phis())
+        reasons.sums_floats |= phi.getType()->isFloatingPointTy();
+    return reasons.has_neighbours || reasons.sums_floats;
+}
+
+static bool is_short(const loop_finder &f, const llvm::Loop *loop)
+{
+    const unsigned count = f.evolution->getSmallConstantTripCount(loop);
+
+    return count != 0 && count <= FEW_ITERATIONS;
+}
+
+/* ---- where a loop is ---- */
+
+/* True when the branch at the end of `from` has a say in whether `block`
+   runs. */
+static bool controls(const loop_finder &f, const llvm::BasicBlock *from,
+                     const llvm::BasicBlock *block)
+{
+    return llvm::succ_size(from) > 1 &&
+           !f.after->properlyDominates(block, from) &&
+           llvm::any_of(llvm::successors(from),
+                        [&](const llvm::BasicBlock *to) {
+                            return f.after->dominates(block, to);
+                        });
+}
+
+/* True when only uniform branches have a say in whether the block runs. */
+static bool is_reached_together(const loop_finder &f,
+                                const llvm::BasicBlock *block)
+{
+    llvm::SetVector<const llvm::BasicBlock *> open;
+
+    open.insert(block);
+    for (size_t i = 0; i < open.size(); i++)
+        for (const llvm::BasicBlock &from : *f.plan->function)
+            if (controls(f, &from, open[i])) {
+                if (f.plan->divergent.contains(from.getTerminator()))
+                    return false;
+                open.insert(&from);
+            }
+    return true;
+}
+
+static bool is_uniform(const loop_finder &f, const llvm::Loop &loop)
+{
+    return loop.getExitingBlock() != nullptr &&
+           loop.getLoopLatch() != nullptr &&
+           is_reached_together(f, loop.getExitingBlock());
+}
+
+static void find(loop_finder &f, llvm::Loop *loop)
+{
+    bool is_innermost = true;
+
+    if (is_short(f, loop))
+        return;
+    for (llvm::Loop *inner : *loop)
+        is_innermost &= is_short(f, inner);
+    if (!is_innermost) {
+        for (llvm::Loop *inner : *loop)
+            find(f, inner);
+        return;
+    }
+    if (is_uniform(f, *loop) && body_fits(f, *loop))
+        f.found.push_back(loop);
+}
+
+/* ---- the function ---- */
+
+void kiln__groups_add_wait(llvm::BasicBlock *block)
+{
+    llvm::Function &function = *block->getParent();
+    llvm::LLVMContext &context = function.getContext();
+    const llvm::FunctionCallee wait = function.getParent()->getOrInsertFunction(
+        KILN__GROUPS_WAIT "loop", llvm::Type::getVoidTy(context),
+        function.getArg(0)->getType());
+
+    llvm::CallInst::Create(wait, {function.getArg(0)}, "",
+                           block->getTerminator()->getIterator());
+}
+
+bool kiln__groups_wait_in_loops(groups_plan &plan)
+{
+    llvm::Function &function = *plan.function;
+    const llvm::TargetLibraryInfoImpl known(
+        function.getParent()->getTargetTriple());
+    llvm::TargetLibraryInfo library(known);
+    llvm::AssumptionCache assumptions(function);
+    llvm::DominatorTree dominators(function);
+    llvm::PostDominatorTree after(function);
+    llvm::LoopInfo loops(dominators);
+    llvm::ScalarEvolution evolution(function, library, assumptions, dominators,
+                                    loops);
+    loop_finder f;
+
+    f.plan = &plan;
+    f.layout = &function.getDataLayout();
+    f.after = &after;
+    f.evolution = &evolution;
+    for (llvm::Loop *loop : loops)
+        find(f, loop);
+    for (const llvm::Loop *loop : f.found)
+        kiln__groups_add_wait(loop->getLoopLatch());
+    return !f.found.empty();
+}
