@@ -48,7 +48,7 @@ static const struct command {
     {"stat", LISTING, cache_stat, KILN_CACHE_MODE_READ_ONLY, 0, 0},
     {"ls", LISTING, cache_ls, KILN_CACHE_MODE_READ_ONLY, 0, 0},
     {"show", "--json --namespace", cache_show, KILN_CACHE_MODE_READ_ONLY, 1, 1},
-    {"explain", "--json --namespace --target --set -D", cache_explain,
+    {"explain", "--json --namespace --target --set --with -D", cache_explain,
      KILN_CACHE_MODE_READ_ONLY, 2, 2 + TOOL_ARGUMENTS_MAX},
     {"verify", "--json --namespace --sample --repair", cache_verify,
      KILN_CACHE_MODE_READ_ONLY, 0, 0},

@@ -8,7 +8,7 @@
 #include "base/system/reason.h"
 #include "kiln_tool.h"
 
-static const char known_options[] = "--emit --target --set -o -D";
+static const char known_options[] = "--emit --target --set -o --with -D";
 
 static const struct form {
     const char *name;

@@ -120,6 +120,15 @@ static int take_set(tool_options *out, const char *value)
     return TOOL_OK;
 }
 
+static int take_with(tool_options *out, const char *value)
+{
+    if (out->with_count == TOOL_TARGETS_MAX)
+        return tool_complain(TOOL_USAGE, "more than %d files",
+                             TOOL_TARGETS_MAX);
+    out->withs[out->with_count++] = value;
+    return TOOL_OK;
+}
+
 #define COUNT_MAX 1000000
 #define JOBS_MAX 1024                /* kiln_context_options.workers */
 #define HEAP_MAX ((uint32_t)8 << 20) /* kiln_queue_set_heap(), in KiB */
@@ -218,6 +227,7 @@ static const struct option {
     {"--emit", 1, take_emit},
     {"-o", 1, take_output},
     {"--set", 1, take_set},
+    {"--with", 1, take_with},
     {"--jobs", 1, take_jobs},
     {"--sample", 1, take_sample},
     {"--older", 1, take_older},

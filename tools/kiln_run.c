@@ -10,7 +10,7 @@
 
 static const char known_options[] =
     "--grid --block --local --target --set --heap --print --save --stats "
-    "--time --time-limit -D";
+    "--time --time-limit --with -D";
 
 /* One run, from the command line to the results. */
 typedef struct run {

@@ -113,12 +113,26 @@ kiln_status tool_source_find(tool_source *out, kiln_context *context,
 
 /* ---- all languages ---- */
 
-kiln_status tool_source_load(tool_source *out, kiln_context *context,
-                             const char *path, const tool_options *options,
-                             kiln_error **error)
+static kiln_status load(tool_source *out, kiln_context *context,
+                        const char *path, const tool_options *options,
+                        kiln_error **error)
 {
     memset(out, 0, sizeof *out);
     return is_opencl(path)
                ? load_opencl(out, context, path, options, error)
                : kiln_package_load(&out->package, context, path, NULL, error);
+}
+
+kiln_status tool_source_load(tool_source *out, kiln_context *context,
+                             const char *path, const tool_options *options,
+                             kiln_error **error)
+{
+    for (size_t i = 0; i < options->with_count; i++) {
+        const kiln_status status =
+            load(out, context, options->withs[i], options, error);
+
+        if (status != KILN_OK)
+            return status;
+    }
+    return load(out, context, path, options, error);
 }

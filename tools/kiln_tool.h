@@ -50,6 +50,8 @@ typedef struct tool_options {
     size_t set_count;
     const char *cl_words[TOOL_CL_MAX]; /* options of OpenCL C's compiler */
     size_t cl_count;
+    const char *withs[TOOL_TARGETS_MAX]; /* files that are loaded before */
+    size_t with_count;
     const char *workload;
     const char *include;
     uint32_t jobs; /* 0: all cores */
@@ -103,7 +105,7 @@ typedef struct tool_source {
     struct kiln_opencl_program *opencl;
 } tool_source;
 
-/* Loads a file; its suffix tells the language. */
+/* Loads a file, after those of --with; the suffix tells the language. */
 kiln_status tool_source_load(tool_source *out, kiln_context *context,
                              const char *path, const tool_options *options,
                              kiln_error **error);

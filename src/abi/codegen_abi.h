@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 14
+#define KILN__CODEGEN_ABI 15
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -37,6 +37,27 @@ typedef struct kiln__codegen_place {
     uint32_t column;
 } kiln__codegen_place;
 
+/** Types of arguments, in the text form of kiln_type_text(). Size and alignment
+ *  are those in the packed block; they are read where the type is neither a
+ *  scalar nor an array. */
+typedef struct kiln__codegen_arguments {
+    const char *const *types;
+    const uint64_t *sizes;
+    const uint64_t *alignments;
+    size_t count;
+} kiln__codegen_arguments;
+
+/** A function whose code is a module of another frontend, in the neutral form.
+ *  Its entry has the function's symbol; behind the arguments it takes where the
+ *  value is to be stored, unless that has no bytes. The function's typed IR is
+ *  EXTERNAL (ir_ops.h). */
+typedef struct kiln__codegen_external {
+    const void *module;
+    size_t module_size;
+    kiln__codegen_arguments arguments; /* with that of the value */
+    const char *name;                  /* for messages */
+} kiln__codegen_external;
+
 /** One function of the closure: typed IR in binary form, and its callees. */
 typedef struct kiln__codegen_function {
     const void *ir;
@@ -52,6 +73,7 @@ typedef struct kiln__codegen_function {
     size_t bitcode_size;
     /* The name by which a foreign module calls it, or NULL. */
     const char *called;
+    const kiln__codegen_external *external; /* or NULL */
     /* Source places, if debug_level asks for lines and they are known: of the
        definition, then of expressions 1, 2 and so on. */
     const char *file; /* or NULL */

@@ -117,6 +117,22 @@ static void run_action(clang::CompilerInstance &compiler,
     action.EndSourceFile();
 }
 
+/* A module that is written has the names of all kinds of metadata that its
+   context knows. So all contexts know those that clang uses: otherwise a
+   kernel would change the modules of functions beside it. */
+static void know_kinds(llvm::LLVMContext &context)
+{
+    static const char *const names[] = {
+        "kernel_arg_addr_space", "kernel_arg_access_qual",
+        "kernel_arg_type",       "kernel_arg_base_type",
+        "kernel_arg_type_qual",  "kernel_arg_name",
+        "vec_type_hint",         "work_group_size_hint",
+        "reqd_work_group_size",  "intel_reqd_sub_group_size"};
+
+    for (const char *name : names)
+        (void)context.getMDKindID(name);
+}
+
 static void run(kiln__clang_job *job, clang::CompilerInstance &compiler)
 {
     kiln__clang_tokens tokens(job, compiler.getCodeGenOpts().getDebugInfo() !=
@@ -130,6 +146,7 @@ static void run(kiln__clang_job *job, clang::CompilerInstance &compiler)
         auto context = std::make_unique<llvm::LLVMContext>();
         make_module action(job, &tokens, *context);
 
+        know_kinds(*context);
         run_action(compiler, action);
         /* the module's owner disposes of both */
         if (job->module != nullptr)

@@ -70,10 +70,15 @@ static kiln_status outcome(const kiln__codegen_job *job, kiln_status status)
 
 static kiln_status lower(kiln__codegen_job *job)
 {
-    if (job->request->module == NULL)
+    KILN_TRY(kiln__foreign_externals(job));
+    if (!kiln__job_has_foreign(job))
         return kiln__lower(job);
-    KILN_TRY(kiln__foreign_lower(job));
-    KILN_TRY(kiln__lower_called(job));
+    if (job->request->module == NULL) {
+        KILN_TRY(kiln__lower(job));
+    } else {
+        KILN_TRY(kiln__foreign_lower(job));
+        KILN_TRY(kiln__lower_called(job));
+    }
     return kiln__foreign_need(job);
 }
 
@@ -118,7 +123,7 @@ static kiln_status verify(kiln__codegen_job *job, LLVMModuleRef module)
     char *message = NULL;
 
 #ifdef NDEBUG
-    if (job->request->module == NULL)
+    if (!kiln__job_has_foreign(job))
         return KILN_OK;
 #endif
     if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0)
@@ -216,7 +221,7 @@ static LLVMMemoryBufferRef emit_by_machine(const kiln__codegen_job *job,
                                            LLVMModuleRef module, int as_text,
                                            int is_large)
 {
-    const int is_own = (job->request->module == NULL || job->is_small) &&
+    const int is_own = (!kiln__job_has_foreign(job) || job->is_small) &&
                        !job->backend->is_scheduled;
 
     return kiln__llvm_emit(job->machine, module, as_text,
@@ -384,7 +389,7 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->request->module != NULL)
         kiln__foreign_find_small(job);
     KILN_TRY(outcome(job, optimise(job)));
-    if (job->request->module != NULL)
+    if (kiln__job_has_foreign(job))
         KILN_TRY(kiln__foreign_check_code(job));
     if (job->backend->adapt != NULL)
         KILN_TRY(outcome(job, job->backend->adapt(job)));
@@ -452,11 +457,19 @@ static kiln_status job_open(kiln__codegen_job *job,
        too. */
     LLVMContextSetDiscardValueNames(job->context,
                                     request->form == KILN_EMIT_BINARY &&
-                                        request->module == NULL);
+                                        !kiln__request_has_foreign(request));
     LLVMContextSetDiagnosticHandler(job->context, on_diagnostic, job);
     job->module =
         LLVMModuleCreateWithNameInContext(request->entry, job->context);
     return KILN_OK;
+}
+
+static void close_externals(kiln__codegen_job *job)
+{
+    for (size_t i = 0;
+         job->externals != NULL && i < job->request->function_count; i++)
+        if (job->externals[i].module != NULL)
+            LLVMDisposeModule(job->externals[i].module);
 }
 
 static void job_close(kiln__codegen_job *job)
@@ -468,6 +481,7 @@ static void job_close(kiln__codegen_job *job)
         LLVMDisposeModule(job->module);
     if (job->checked_module != NULL)
         LLVMDisposeModule(job->checked_module);
+    close_externals(job);
     if (job->own_machine != NULL)
         LLVMDisposeTargetMachine(job->own_machine);
     if (job->context != NULL)

@@ -23,7 +23,7 @@
 _Static_assert(offsetof(kiln__codegen_settings, opt_level) ==
                    5 * sizeof(void *) + 3 * sizeof(uint32_t),
                "settings");
-_Static_assert(sizeof(kiln__codegen_function) == 12 * sizeof(void *),
+_Static_assert(sizeof(kiln__codegen_function) == 13 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 5 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
@@ -196,6 +196,99 @@ static void get_places(kiln__wire_reading *r, kiln__codegen_function *f)
     r->reader.failed |= f->file != NULL && f->place_count == 0;
 }
 
+static void put_arguments(kiln__encoder *out,
+                          const kiln__codegen_arguments *arguments)
+{
+    const int has_sizes =
+        arguments->sizes != NULL && arguments->alignments != NULL;
+
+    kiln__encode_u64(out, (uint64_t)has_sizes);
+    kiln__encode_u64(out, arguments->count);
+    for (size_t i = 0; i < arguments->count; i++) {
+        kiln__encode_text(out, arguments->types[i]);
+        kiln__encode_u64(out, has_sizes ? arguments->sizes[i] : 0);
+        kiln__encode_u64(out, has_sizes ? arguments->alignments[i] : 0);
+    }
+}
+
+static void get_arguments(kiln__wire_reading *r, kiln__codegen_arguments *out)
+{
+    const uint64_t has_sizes = kiln__wire_get_at_most(r, 1);
+    const char **types =
+        kiln__wire_get_array(r, &out->count, KILN__WIRE_FIELD, sizeof *types);
+    uint64_t *sizes =
+        kiln__arena_allocate_array(r->arena, out->count + 1, sizeof *sizes);
+    uint64_t *alignments = kiln__arena_allocate_array(r->arena, out->count + 1,
+                                                      sizeof *alignments);
+
+    if (types == NULL || sizes == NULL || alignments == NULL) {
+        r->no_memory = 1;
+        return;
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        types[i] = kiln__wire_get_text(r);
+        sizes[i] = kiln__read_u64(&r->reader);
+        alignments[i] = kiln__read_u64(&r->reader);
+    }
+    out->types = types;
+    out->sizes = has_sizes ? sizes : NULL;
+    out->alignments = has_sizes ? alignments : NULL;
+}
+
+static void put_root_arguments(kiln__encoder *out,
+                               const kiln__codegen_request *request)
+{
+    const kiln__codegen_arguments arguments = {
+        request->argument_types, request->argument_sizes,
+        request->argument_alignments, request->argument_count};
+
+    put_arguments(out, &arguments);
+}
+
+static void get_root_arguments(kiln__wire_reading *r,
+                               kiln__codegen_request *out)
+{
+    kiln__codegen_arguments arguments = {0};
+
+    get_arguments(r, &arguments);
+    out->argument_types = arguments.types;
+    out->argument_sizes = arguments.sizes;
+    out->argument_alignments = arguments.alignments;
+    out->argument_count = arguments.count;
+}
+
+/* An external function has a module; any other has none. */
+static void put_external(kiln__encoder *out,
+                         const kiln__codegen_external *external)
+{
+    kiln__wire_put_bytes(out, external != NULL ? external->module : NULL,
+                         external != NULL ? external->module_size : 0);
+    if (external == NULL)
+        return;
+    put_arguments(out, &external->arguments);
+    kiln__encode_text(out, external->name);
+}
+
+static const kiln__codegen_external *get_external(kiln__wire_reading *r)
+{
+    kiln__codegen_external *external;
+    size_t size;
+    const void *module = kiln__wire_get_bytes(r, &size);
+
+    if (module == NULL)
+        return NULL;
+    external = kiln__arena_allocate(r->arena, sizeof *external);
+    if (external == NULL) {
+        r->no_memory = 1;
+        return NULL;
+    }
+    external->module = module;
+    external->module_size = size;
+    get_arguments(r, &external->arguments);
+    external->name = kiln__wire_get_text(r);
+    return external;
+}
+
 static void put_functions(kiln__encoder *out,
                           const kiln__codegen_request *request)
 {
@@ -211,6 +304,7 @@ static void put_functions(kiln__encoder *out,
         kiln__encode_text(out, f->runtime);
         kiln__wire_put_bytes(out, f->bitcode, f->bitcode_size);
         kiln__encode_text(out, f->called);
+        put_external(out, f->external);
         put_places(out, f);
     }
 }
@@ -246,48 +340,10 @@ static void get_functions(kiln__wire_reading *r, kiln__codegen_request *out)
         f->runtime = kiln__wire_get_text_or_none(r);
         f->bitcode = kiln__wire_get_bytes(r, &f->bitcode_size);
         f->called = kiln__wire_get_text_or_none(r);
+        f->external = get_external(r);
         get_places(r, f);
     }
     out->functions = functions;
-}
-
-static void put_arguments(kiln__encoder *out,
-                          const kiln__codegen_request *request)
-{
-    const int has_sizes =
-        request->argument_sizes != NULL && request->argument_alignments != NULL;
-
-    kiln__encode_u64(out, (uint64_t)has_sizes);
-    kiln__encode_u64(out, request->argument_count);
-    for (size_t i = 0; i < request->argument_count; i++) {
-        kiln__encode_text(out, request->argument_types[i]);
-        kiln__encode_u64(out, has_sizes ? request->argument_sizes[i] : 0);
-        kiln__encode_u64(out, has_sizes ? request->argument_alignments[i] : 0);
-    }
-}
-
-static void get_arguments(kiln__wire_reading *r, kiln__codegen_request *out)
-{
-    const uint64_t has_sizes = kiln__wire_get_at_most(r, 1);
-    const char **types = kiln__wire_get_array(r, &out->argument_count,
-                                              KILN__WIRE_FIELD, sizeof *types);
-    uint64_t *sizes = kiln__arena_allocate_array(
-        r->arena, out->argument_count + 1, sizeof *sizes);
-    uint64_t *alignments = kiln__arena_allocate_array(
-        r->arena, out->argument_count + 1, sizeof *alignments);
-
-    if (types == NULL || sizes == NULL || alignments == NULL) {
-        r->no_memory = 1;
-        return;
-    }
-    for (size_t i = 0; i < out->argument_count; i++) {
-        types[i] = kiln__wire_get_text(r);
-        sizes[i] = kiln__read_u64(&r->reader);
-        alignments[i] = kiln__read_u64(&r->reader);
-    }
-    out->argument_types = types;
-    out->argument_sizes = has_sizes ? sizes : NULL;
-    out->argument_alignments = has_sizes ? alignments : NULL;
 }
 
 static void put_imports(kiln__encoder *out,
@@ -352,7 +408,7 @@ void kiln__wire_put_request(kiln__encoder *out,
     kiln__encode_text(out, request->entry);
     kiln__encode_i64(out, request->form);
     put_functions(out, request);
-    put_arguments(out, request);
+    put_root_arguments(out, request);
     put_imports(out, request);
     put_sites(out, request);
     kiln__encode_text(out, request->library);
@@ -389,7 +445,7 @@ kiln_status kiln__wire_get_request(kiln__codegen_request *out,
     out->entry = kiln__wire_get_text(&r);
     out->form = kiln__wire_get_i32(&r);
     get_functions(&r, out);
-    get_arguments(&r, out);
+    get_root_arguments(&r, out);
     get_imports(&r, out);
     get_sites(&r, out);
     out->library = kiln__wire_get_text_or_none(&r);

@@ -3,6 +3,7 @@
 #include "frontend/call_closure.h"
 
 #include "base/error.h"
+#include "frontend/external_ir.h"
 #include "frontend/language.h"
 #include "ir/ir_tables.h"
 #include "tiers/typed/code_closure.h"
@@ -53,13 +54,9 @@ kiln_status kiln__closure_read(kiln__closure *c, const kiln_code *root,
         kiln__arena_allocate_array(&c->arena, c->count, sizeof *c->functions);
     if (c->irs == NULL || c->functions == NULL)
         return kiln__error_no_memory(error);
-    for (; c->decoded < c->count; c->decoded++) {
-        size_t size;
-        const void *bytes = kiln_code_ir(c->codes[c->decoded], &size);
-
-        KILN_TRY(
-            kiln__ir_decode(&c->irs[c->decoded], c->alloc, bytes, size, error));
-    }
+    for (; c->decoded < c->count; c->decoded++)
+        KILN_TRY(kiln__code_read_ir(&c->irs[c->decoded], c->alloc,
+                                    c->codes[c->decoded], error));
     for (size_t i = 0; i < c->count; i++)
         if (connect(c, i) != KILN_OK)
             return kiln__error_no_memory(error);

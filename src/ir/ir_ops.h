@@ -96,7 +96,10 @@
     X(PRINT, "print", STATEMENT, 0, -1, NONE)    /* TEXT nodes and scalars */ \
     X(TEXT, "text", VALUE, 0, 0, STRING) /* only in PRINT; type none */ \
     X(BARRIER, "barrier", STATEMENT, 0, 0, NONE) \
-    X(FENCE, "fence", STATEMENT, 0, 0, NONE) /* between items of a launch */
+    X(FENCE, "fence", STATEMENT, 0, 0, NONE) /* between items of a launch */ \
+    /* What a function returns whose code is a module of another frontend. It \
+       gets the parameters; the function is RETURN or EVAL of it. */ \
+    X(EXTERNAL, "external", VALUE, 0, 0, NONE)
 
 /* X(NAME, text, operands, domain): domain is FLOAT, INTEGER or BOTH. Operands
    are scalars, or vectors element by element. The result has the operands'

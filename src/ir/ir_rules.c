@@ -381,6 +381,11 @@ static const char *call(const kiln__ir *ir, const kiln__ir_node *node)
     return NULL;
 }
 
+static const char *external(const kiln__ir *ir, const kiln__ir_node *node)
+{
+    return node->type == ir->result ? NULL : "the function gives another type";
+}
+
 static const char *query(const kiln__ir *ir, const kiln__ir_node *node)
 {
     const int64_t dimension = node->imm % 4;
@@ -565,6 +570,8 @@ const char *kiln__ir_rule(const kiln__ir *ir, const kiln__ir_node *node)
         return query(ir, node);
     case KILN__IR_GROUP:
         return group(ir, node);
+    case KILN__IR_EXTERNAL:
+        return external(ir, node);
     default:
         return leaf(ir, node);
     }

@@ -50,7 +50,8 @@ static void find_own(kiln__uniform_function *f)
         f->collective = highest(f->collective, kiln__ir_collective(node));
         f->shares |= node->op == KILN__IR_LOCAL_ARRAY;
         f->varies |= node->op == KILN__IR_ATOMIC ||
-                     node->op == KILN__IR_GROUP || reads_item(node);
+                     node->op == KILN__IR_GROUP ||
+                     node->op == KILN__IR_EXTERNAL || reads_item(node);
     }
 }
 
@@ -256,6 +257,8 @@ static uint8_t level_of(walk *w, const kiln__ir_node *node, uint8_t control)
         return group_level(node);
     case KILN__IR_CALL:
         return call_level(w, node, control);
+    case KILN__IR_EXTERNAL:
+        return KILN__UNIFORM_NOT;
     default:
         return operands(w, node, control);
     }

@@ -75,65 +75,23 @@ static void fill_settings(kiln__build *build)
     };
 }
 
-static kiln_status fill_argument_types(kiln__build *build)
-{
-    size_t count;
-    const kiln_type *const *types = kiln__code_types(build->code, &count);
-    const char **texts =
-        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *texts);
-    uint64_t *sizes =
-        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *sizes);
-    uint64_t *alignments = kiln__arena_allocate_array(&build->arena, count + 1,
-                                                      sizeof *alignments);
-
-    if (texts == NULL || sizes == NULL || alignments == NULL)
-        return KILN_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        texts[i] = kiln_type_text(types[i]);
-        sizes[i] = kiln_type_size(types[i]);
-        alignments[i] = kiln_type_alignment(types[i]);
-    }
-    build->request.argument_types = texts;
-    build->request.argument_sizes = sizes;
-    build->request.argument_alignments = alignments;
-    build->request.argument_count = count;
-    return KILN_OK;
-}
-
-/* lower() may read everything of the code instances that is in their digests;
-   and of the config everything that is in the binary key, because [load]
-   settings are hidden here. */
 static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
 {
-    kiln_frontend *frontend = kiln__code_frontend(build->code);
-    kiln_lower_request request = {
-        .size = sizeof request,
-        .root = build->code,
-        .config = kiln__config_without_load(build->config),
-        .entry = build->request.entry,
-        .codes = build->closure,
-        .code_count = build->closure_count,
-    };
-    kiln__lower_call lowering;
-    kiln_status status;
+    kiln__codegen_arguments arguments;
 
-    if (request.config == NULL)
-        return kiln__error_no_memory(error);
-    kiln__lower_call_begin(&lowering, build->closure, build->closure_count);
-    status =
-        frontend->ops.lower(frontend->self, &request, &build->module, error);
-    kiln__lower_call_end(&lowering);
-    status = kiln__callback_status(status, frontend, "lower", error);
-    if (status != KILN_OK)
-        return status;
-    if (build->module.data == NULL)
-        return kiln__error_set(error, KILN_ECODEGEN,
-                               "frontend %s lowered %s to nothing",
-                               frontend->name, kiln_code_name(build->code));
+    KILN_TRY(kiln__build_lower(&build->module, build, build->code,
+                               build->request.entry, error));
     build->request.module = build->module.data;
     build->request.module_size = build->module.size;
-    KILN_TRY(kiln__build_gather_called(build, error));
-    return fill_argument_types(build);
+    if (kiln__build_describe(&arguments, build, build->code, 0) != KILN_OK)
+        return kiln__error_no_memory(error);
+    build->request.argument_types = arguments.types;
+    build->request.argument_sizes = arguments.sizes;
+    build->request.argument_alignments = arguments.alignments;
+    build->request.argument_count = arguments.count;
+    return kiln__build_calls_modules(build)
+               ? kiln__build_gather_mixed(build, error)
+               : kiln__build_gather_called(build, error);
 }
 
 /* ---- what the code generator calls back ---- */
@@ -330,18 +288,21 @@ static int is_canceled(void *env)
 
 /* ---- the build itself ---- */
 
-static kiln_status gather(kiln__build *build)
+static kiln_status gather(kiln__build *build, kiln_error **error)
 {
-    kiln_status status = kiln__build_gather(
-        &build->functions, build, build->closure, build->closure_count, 1);
-
-    if (status == KILN_OK && build->config->debug_level != KILN_DEBUG_NONE)
-        status =
-            kiln__lines_digest(&build->digest, build->code, build->functions,
-                               build->closure_count, &build->context->alloc);
+    if (kiln__build_is_mixed(build))
+        KILN_TRY(kiln__build_gather_mixed(build, error));
+    else if (kiln__build_gather(&build->functions, build, build->closure,
+                                build->closure_count, 1) != KILN_OK)
+        return kiln__error_no_memory(error);
+    if (build->config->debug_level != KILN_DEBUG_NONE &&
+        kiln__lines_digest(&build->digest, build->code, build->functions,
+                           build->closure_count,
+                           &build->context->alloc) != KILN_OK)
+        return kiln__error_no_memory(error);
     build->request.functions = build->functions;
     build->request.function_count = build->closure_count;
-    return status;
+    return KILN_OK;
 }
 
 static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
@@ -385,9 +346,11 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     if (status == KILN_OK)
         KILN_TRY(kiln__device_findings(build->code, build->config,
                                        &build->context->alloc, error));
-    if (status == KILN_OK)
-        status = gather(build);
-    return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
+    if (status != KILN_OK)
+        return kiln__error_no_memory(error);
+    if (kiln__build_is_mixed(build))
+        KILN_TRY(kiln__build_plan_sites(build, error));
+    return gather(build, error);
 }
 
 kiln_status kiln__build_new(kiln__build **out, const kiln_code *code,
@@ -423,6 +386,9 @@ void kiln__build_free(kiln__build *build)
     kiln_artifact_release(build->artifact);
     kiln_blob_release(&build->text);
     kiln_blob_release(&build->module);
+    for (size_t i = 0; i < build->modules.count; i++)
+        kiln_blob_release(&build->modules.items[i]);
+    kiln__array_dispose(&build->context->alloc, &build->modules);
     kiln_error_free(build->error);
     if (build->begun != NULL)
         kiln__fork_remove(&build->context->fork, &build->begun_guard);
@@ -443,7 +409,7 @@ static void begin_tools(kiln__build *build)
     const kiln__target_traits *traits = kiln__target_traits_of(build->config);
 
     if (traits->begin_tool == NULL || build->request.form != KILN_EMIT_BINARY ||
-        build->request.module != NULL ||
+        kiln__build_is_mixed(build) ||
         build->context->codegen_mode == KILN_CODEGEN_WORKER)
         return;
     build->begun = traits->begin_tool(&build->settings);
@@ -491,7 +457,7 @@ kiln_status kiln__build_run(kiln__build *build,
     build->fatal_env = env;
     begin_tools(build);
     KILN_TRY(kiln__generator_open(&generator, build->context,
-                                  build->request.module != NULL, error));
+                                  kiln__build_is_mixed(build), error));
     status = generate(build, &generator);
     if (is_supplied_badly(build, status)) {
         kiln_error_free(build->error);

@@ -57,8 +57,9 @@ struct kiln__build {
     const struct kiln__library *libraries[KILN__LIBRARY_COUNT]; /* that it takes
                                                     functions from, or NULL */
     kiln__array_of(kiln__build_need) needs;
-    struct kiln__roots *roots; /* of resolved sites, or NULL */
-    kiln_blob module;          /* from a foreign frontend */
+    struct kiln__roots *roots;         /* of resolved sites, or NULL */
+    kiln_blob module;                  /* from a foreign frontend */
+    kiln__array_of(kiln_blob) modules; /* of the functions that it calls */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     struct kiln__tool_process
@@ -97,6 +98,25 @@ kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
    callees, and those of the runtime library that stand for kiln_allocate() and
    kiln_free(). */
 kiln_status kiln__build_gather_called(kiln__build *build, kiln_error **error);
+/* ---- build_external.c: code of other frontends ---- */
+/* True if anything of the closure is another frontend's. */
+int kiln__build_is_mixed(const kiln__build *build);
+/* True for a kernel of another frontend that calls functions with modules of
+   their own. */
+int kiln__build_calls_modules(const kiln__build *build);
+/* Makes the request's functions of such a closure, with a module for each that
+   is another frontend's. Below a kernel of another frontend the kernel itself
+   is none of them, and its callees come first, in their order. */
+kiln_status kiln__build_gather_mixed(kiln__build *build, kiln_error **error);
+/* Gets the module of a function from its frontend; the caller releases it. */
+kiln_status kiln__build_lower(kiln_blob *out, const kiln__build *build,
+                              const kiln_code *code, const char *entry,
+                              kiln_error **error);
+/* Describes the arguments of a function, and its value behind them if
+   `with_result`. */
+kiln_status kiln__build_describe(kiln__codegen_arguments *out,
+                                 kiln__build *build, const kiln_code *code,
+                                 int with_result);
 
 /* ---- build_supply.c: inputs from tier 2 ---- */
 /* Plans the inputs of the closure, with keys and symbols. */

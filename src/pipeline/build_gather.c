@@ -67,7 +67,9 @@ static kiln_status add_callees(const gathering *g,
         const kiln__codegen_function *callee =
             kiln__map_get(&g->places, kiln__code_key(callees[i]));
 
-        indices[i] = (uint32_t)(callee - g->functions);
+        /* A function that is left out has callees that are not listed. */
+        indices[i] =
+            callee != NULL ? (uint32_t)(callee - g->functions) : UINT32_MAX;
     }
     function->callees = indices;
     function->callee_count = count;

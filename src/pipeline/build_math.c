@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "context/keys/settings.h"
 #include "context/targets/target_traits.h"
+#include "frontend/external_ir.h"
 #include "ir/ir.h"
 #include "ir/ir_math_names.h"
 #include "ir/ir_tables.h"
@@ -49,6 +50,8 @@ static kiln_status look_at(planning *p, const kiln_code *code)
     kiln_status status;
     kiln__ir ir;
 
+    if (kiln__code_is_external(code)) /* the code generator finds out */
+        return KILN_OK;
     status = kiln__ir_decode(&ir, &p->build->context->alloc, bytes, size, NULL);
     if (status != KILN_OK) /* lowering reports what is wrong */
         return status == KILN_ENOMEM ? status : KILN_OK;

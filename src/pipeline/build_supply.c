@@ -10,6 +10,7 @@
 #include "context/keys/key.h"
 #include "context/keys/settings.h"
 #include "context/log.h"
+#include "frontend/external_ir.h"
 #include "pipeline/build.h"
 #include "pipeline/runtime_separable.h"
 #include "tiers/runtime/bitcode_library.h"
@@ -112,6 +113,21 @@ static kiln_status add_imports(kiln__build *build)
     return KILN_OK;
 }
 
+/* Makes room for more supplies. */
+static kiln_status make_room(kiln__build *build, size_t count)
+{
+    kiln__build_input *supplies = kiln__arena_allocate_array(
+        &build->arena, build->supply_count + count, sizeof *supplies);
+
+    if (supplies == NULL)
+        return KILN_ENOMEM;
+    if (build->supply_count > 0)
+        memcpy(supplies, build->supplies,
+               build->supply_count * sizeof *supplies);
+    build->supplies = supplies;
+    return KILN_OK;
+}
+
 /* Plans runtime functions, and what the kernel needs from the device's library
    of mathematics. */
 static kiln_status plan_own(kiln__build *build, const kiln__library_use *math,
@@ -128,10 +144,7 @@ static kiln_status plan_own(kiln__build *build, const kiln__library_use *math,
         most += marks[i];
     if (most == 0)
         return KILN_OK;
-    build->supplies = kiln__arena_allocate_array(&build->arena, most,
-                                                 sizeof *build->supplies);
-    if (build->supplies == NULL)
-        return KILN_ENOMEM;
+    KILN_TRY(make_room(build, most));
     for (size_t i = 0; i < count; i++)
         if (marks[i])
             KILN_TRY(add_function(build, i));
@@ -150,10 +163,7 @@ static kiln_status plan_uses(kiln__build *build)
     }
     if (most == 0)
         return KILN_OK;
-    build->supplies = kiln__arena_allocate_array(&build->arena, most,
-                                                 sizeof *build->supplies);
-    if (build->supplies == NULL)
-        return KILN_ENOMEM;
+    KILN_TRY(make_room(build, most));
     for (size_t i = 0; i < build->closure_count; i++) {
         const kiln__library_use *uses =
             kiln__code_uses(build->closure[i], &count);
@@ -168,15 +178,7 @@ static kiln_status plan_uses(kiln__build *build)
 kiln_status kiln__build_add_uses(kiln__build *build,
                                  const kiln__library_use *uses, size_t count)
 {
-    kiln__build_input *supplies = kiln__arena_allocate_array(
-        &build->arena, build->supply_count + count, sizeof *supplies);
-
-    if (supplies == NULL)
-        return KILN_ENOMEM;
-    if (build->supply_count > 0)
-        memcpy(supplies, build->supplies,
-               build->supply_count * sizeof *supplies);
-    build->supplies = supplies;
+    KILN_TRY(make_room(build, count));
     for (size_t i = 0; i < count; i++)
         KILN_TRY(add_use(build, &uses[i]));
     return add_imports(build);
@@ -186,12 +188,12 @@ kiln_status kiln__build_plan_supplies(kiln__build *build, kiln_error **error)
 {
     const kiln__library_use *math = NULL;
     size_t math_count = 0;
-    const int is_foreign = kiln__code_frontend(build->code)->ops.lower != NULL;
+    const int is_foreign = kiln__code_is_external(build->code);
 
     if (!is_foreign)
         KILN_TRY(kiln__build_plan_math(&math, &math_count, build, error));
-    if ((is_foreign ? plan_uses(build) : plan_own(build, math, math_count)) !=
-        KILN_OK)
+    if (plan_uses(build) != KILN_OK ||
+        (!is_foreign && plan_own(build, math, math_count) != KILN_OK))
         return kiln__error_no_memory(error);
     return KILN_OK;
 }

@@ -9,6 +9,7 @@
 #include "context/keys/key.h"
 #include "context/log.h"
 #include "context/workers.h"
+#include "frontend/external_ir.h"
 #include "ir/ir.h"
 #include "pipeline/build.h"
 #include "pipeline/debug_lines.h"
@@ -141,11 +142,9 @@ static kiln_status print_closure(kiln__text *text, const kiln_code *root,
     kiln_status status = kiln__code_closure(&closure, &count, root);
 
     for (size_t i = 0; status == KILN_OK && i < count; i++) {
-        size_t size;
-        const void *bytes = kiln_code_ir(closure[i], &size);
         kiln__ir ir;
 
-        status = kiln__ir_decode(&ir, alloc, bytes, size, error);
+        status = kiln__code_read_ir(&ir, alloc, closure[i], error);
         if (status != KILN_OK)
             break;
         status = kiln__ir_print(&ir, text);

@@ -381,6 +381,24 @@ kiln_frontend *kiln__frontend_find(const kiln_context *context,
     return found;
 }
 
+kiln_status kiln__frontend_with_package(kiln_frontend **out,
+                                        const kiln_context *context,
+                                        const char *name)
+{
+    kiln_frontend *frontend, *found = NULL;
+
+    kiln__registry_lock(context);
+    frontend = context->frontends->frontends;
+    kiln__registry_unlock(context);
+    for (; frontend != NULL; frontend = frontend->next)
+        if (frontend->ops.package != NULL &&
+            (found == NULL || strcmp(frontend->name, found->name) < 0) &&
+            frontend->ops.package(frontend->self, name) == KILN_OK)
+            found = frontend;
+    *out = found;
+    return found != NULL ? KILN_OK : KILN_ENOTFOUND;
+}
+
 void *kiln_function_data(const kiln_function *function)
 {
     return function->data;

@@ -9,6 +9,11 @@
 /* Finds the frontend of the name, or NULL. */
 kiln_frontend *kiln__frontend_find(const kiln_context *context,
                                    const char *name);
+/* Finds the frontend, other than the kernel language, that has a package of the
+   name; of several, the one whose own name comes first. KILN_ENOTFOUND. */
+kiln_status kiln__frontend_with_package(kiln_frontend **out,
+                                        const kiln_context *context,
+                                        const char *name);
 /* Returns the status that a callback returned, or an error if that is no
    status. */
 kiln_status kiln__callback_status(kiln_status status,

@@ -31,18 +31,23 @@ static const kiln__codegen_settings settings = {
 };
 static const uint32_t callees[] = {1, 0};
 static const kiln__codegen_place places[] = {{1, 2}, {UINT32_MAX, 3}};
+static const char *const types[] = {"f32[:]", "i64"};
+static const uint64_t sizes[] = {16, 8}, alignments[] = {8, 4};
+static const kiln__codegen_external external = {
+    "BC\0", 3, {types, sizes, alignments, 2}, "own.blur"};
 static const kiln__codegen_function functions[] = {
-    {"kernel", 6, "f0", callees, 2, NULL, NULL, 0, NULL, "p.kiln", places, 2},
+    {"kernel", 6, "f0", callees, 2, NULL, NULL, 0, NULL, NULL, "p.kiln", places,
+     2},
     {"power", 5, "f1", NULL, 0, "kiln_rt_power", "BC", 2, "kiln_call.0", NULL,
-     NULL, 0},
+     NULL, NULL, 0},
+    {"blur", 4, "f2", callees, 1, NULL, NULL, 0, NULL, &external, NULL, NULL,
+     0},
 };
 static const kiln__codegen_import imports[] = {
     {"sin", "kiln_rt_sin", "bits", 4, 0},
     {"cos", "kiln_rt_cos", NULL, 0, 0},
 };
 static const kiln__codegen_site sites[] = {{"object", 1, UINT64_MAX}};
-static const char *const types[] = {"f32[:]", "i64"};
-static const uint64_t sizes[] = {16, 8}, alignments[] = {8, 4};
 static const char module[] = "define i32 @k() {\n ret i32 0\n}\n";
 
 static kiln__codegen_request full_request(void)
@@ -52,7 +57,7 @@ static kiln__codegen_request full_request(void)
         .entry = "k",
         .form = KILN_EMIT_BINARY,
         .functions = functions,
-        .function_count = 2,
+        .function_count = 3,
         .module = module,
         .module_size = sizeof module - 1,
         .argument_types = types,
@@ -103,10 +108,28 @@ static void assert_equal_settings(const kiln__codegen_settings *a,
 #undef ASSERT_EQUAL_NUMBER
 }
 
+static void assert_equal_externals(const kiln__codegen_external *a,
+                                   const kiln__codegen_external *b)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a == NULL)
+        return;
+    assert_int_equal(a->module_size, b->module_size);
+    assert_memory_equal(a->module, b->module, a->module_size);
+    assert_string_equal(a->name, b->name);
+    assert_int_equal(a->arguments.count, b->arguments.count);
+    for (size_t i = 0; i < a->arguments.count; i++) {
+        assert_string_equal(a->arguments.types[i], b->arguments.types[i]);
+        assert_int_equal(a->arguments.sizes[i], b->arguments.sizes[i]);
+        assert_int_equal(a->arguments.alignments[i],
+                         b->arguments.alignments[i]);
+    }
+}
+
 static void assert_equal_functions(const kiln__codegen_request *made)
 {
-    assert_int_equal(made->function_count, 2);
-    for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(made->function_count, 3);
+    for (size_t i = 0; i < 3; i++) {
         const kiln__codegen_function *a = &functions[i];
         const kiln__codegen_function *b = &made->functions[i];
 
@@ -122,6 +145,7 @@ static void assert_equal_functions(const kiln__codegen_request *made)
         assert_int_equal(a->called == NULL, b->called == NULL);
         if (a->called != NULL)
             assert_string_equal(a->called, b->called);
+        assert_equal_externals(a->external, b->external);
         assert_int_equal(a->file == NULL, b->file == NULL);
         assert_int_equal(a->place_count, b->place_count);
         for (size_t k = 0; k < a->place_count; k++) {
@@ -242,6 +266,7 @@ static void what_generate_takes_for_granted_is_checked(void **state)
     kiln__codegen_request request = full_request();
 
     (void)state;
+    request.function_count = 2;
     wrong[0].callees = beyond;
     wrong[0].callee_count = 1;
     request.functions = wrong;
@@ -250,6 +275,7 @@ static void what_generate_takes_for_granted_is_checked(void **state)
     request = full_request();
     placeless[0].place_count = 0;
     request.functions = placeless;
+    request.function_count = 2;
     assert_refused(&request);
 
     request = full_request();

@@ -85,6 +85,9 @@ typedef struct kiln_lower_request {
     const kiln_code *const *codes; /* the call closure, each signature once;
                                       codes[0] is root */
     size_t code_count;
+    /* 0: a kernel. 1: a function that code of another frontend calls; see
+       "Functions" below. Since 0.2. */
+    int32_t is_function;
 } kiln_lower_request;
 
 typedef struct kiln_frontend_ops {
@@ -198,6 +201,32 @@ typedef struct kiln_frontend_ops {
     /** Optional. Stores the function of a qualified name; KILN_ENOTFOUND. */
     kiln_status (*function)(void *self, const char *name,
                             const kiln_function **out);
+
+    /*
+     * The members below are for frontends whose functions the kernel language,
+     * or other frontends, may call.
+     */
+
+    /** With lower(): 1 if its modules call every callee as kiln_call.N
+        (docs/llvm-ir.md). Otherwise a module has all code in it that it needs,
+        except that it may call so what is below it if all of that is in Kiln's
+        own typed IR. */
+    int32_t calls_by_number;
+
+    /** Optional. KILN_OK when programs of the kernel language may import the
+        package and call its functions, whatever they are; KILN_ENOTFOUND when
+        the frontend has no such package. Called while a text is defined: it
+        must not call back into Kiln. */
+    kiln_status (*package)(void *self, const char *name);
+
+    /** Optional. Stores the type of each parameter of the function as of
+        `world`, and how many there are, at most KILN_ARGUMENTS_MAX; NULL for a
+        parameter that is no scalar. Numbers that are written in a call become
+        numbers of these types. KILN_ENOTFOUND when there is no such
+        function. */
+    kiln_status (*parameters)(void *self, const kiln_function *function,
+                              uint64_t world, const kiln_type **types,
+                              size_t *count, kiln_error **error);
 } kiln_frontend_ops;
 
 /*

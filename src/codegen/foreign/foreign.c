@@ -151,8 +151,7 @@ static kiln_status check_entry(kiln__codegen_job *job, LLVMValueRef entry)
     return check_attributes(job, entry);
 }
 
-/* False when every return says that nothing was raised. */
-static int may_fail(LLVMValueRef function)
+int kiln__foreign_may_fail(LLVMValueRef function)
 {
     LLVMBasicBlockRef block;
 
@@ -183,7 +182,7 @@ static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
     LLVMSetLinkage(entry, LLVMInternalLinkage);
     kiln__inline_unless_recursive(entry);
     job->item_function = entry;
-    job->can_fail = may_fail(entry);
+    job->can_fail = kiln__foreign_may_fail(entry);
     return KILN_OK;
 }
 
@@ -195,29 +194,100 @@ static kiln_status adapt(kiln__codegen_job *job, LLVMValueRef *entry)
     return verify(job);
 }
 
-kiln_status kiln__foreign_lower(kiln__codegen_job *job)
-{
-    LLVMValueRef entry;
+/* ---- from bytes to a module of the target ---- */
 
+static kiln_status read_module(kiln__codegen_job *job, LLVMValueRef *entry)
+{
     KILN_TRY(kiln__parameters_read(job));
     KILN_TRY(parse(job));
-    entry = LLVMGetNamedFunction(job->module, job->request->entry);
-    KILN_TRY(choose_target(job, entry));
+    *entry = LLVMGetNamedFunction(job->module, job->request->entry);
+    KILN_TRY(choose_target(job, *entry));
     KILN_TRY(verify(job));
-    KILN_TRY(check_entry(job, entry));
-    if (kiln__neutral_is(entry))
+    KILN_TRY(check_entry(job, *entry));
+    if (kiln__neutral_is(*entry))
         KILN_TRY(kiln__neutral_end_programs(job));
     kiln__foreign_mark_convergent(job);
-    KILN_TRY(kiln__foreign_trim(job, entry));
-    if (kiln__neutral_is(entry))
-        KILN_TRY(adapt(job, &entry));
+    return kiln__foreign_trim(job, *entry);
+}
+
+static kiln_status check_module(kiln__codegen_job *job, LLVMValueRef entry)
+{
     KILN_TRY(kiln__foreign_math(job));
     KILN_TRY(kiln__foreign_check(job, entry));
     if (job->settings->debug_level == KILN_DEBUG_NONE)
         LLVMStripModuleDebugInfo(job->module); /* findings have told it */
-    KILN_TRY(kiln__foreign_sites(job));
+    return kiln__foreign_sites(job);
+}
+
+kiln_status kiln__foreign_lower(kiln__codegen_job *job)
+{
+    LLVMValueRef entry;
+
+    KILN_TRY(read_module(job, &entry));
+    if (kiln__neutral_is(entry))
+        KILN_TRY(adapt(job, &entry));
+    KILN_TRY(check_module(job, entry));
     KILN_TRY(kiln__foreign_bind_collectives(job));
     KILN_TRY(kiln__groups_lower(job, &entry));
     KILN_TRY(kiln__foreign_bind(job));
     return adopt(job, entry);
+}
+
+/* ---- a function that other code calls ---- */
+
+/* Returns why no other code can call a function that refers to the global, or
+   NULL. The caller may be at any place of a group's loops, and need not be
+   reached by all items. */
+static const char *refused_alone(const kiln__codegen_job *job,
+                                 LLVMValueRef global)
+{
+    static const char memory[] = "kiln_group_memory";
+    size_t size;
+    const char *name = LLVMGetValueName2(global, &size);
+
+    if (LLVMGetFirstUse(global) == NULL)
+        return NULL;
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(global)) == KILN__SHARED_SPACE ||
+        (LLVMIsDeclaration(global) &&
+         (kiln__foreign_is_collective(name) ||
+          strncmp(name, memory, sizeof memory - 1) == 0)))
+        return "items of a group execute it together";
+    if (strcmp(name, "kiln_allocate") == 0 || strcmp(name, "kiln_free") == 0)
+        return "it allocates";
+    return kiln__foreign_is_site(job, global) ? "it refers to host objects"
+                                              : NULL;
+}
+
+static kiln_status check_alone(kiln__codegen_job *job)
+{
+    const char *why = NULL;
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstFunction(job->module); at != NULL && why == NULL;
+         at = LLVMGetNextFunction(at))
+        why = refused_alone(job, at);
+    for (at = LLVMGetFirstGlobal(job->module); at != NULL && why == NULL;
+         at = LLVMGetNextGlobal(at))
+        why = refused_alone(job, at);
+    if (why == NULL)
+        return KILN_OK;
+    return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                          "%s, so code of another language cannot call it",
+                          why);
+}
+
+kiln_status kiln__foreign_adapt_function(kiln__codegen_job *job,
+                                         LLVMValueRef *entry)
+{
+    KILN_TRY(read_module(job, entry));
+    if (!kiln__neutral_is(*entry))
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "only a module in the neutral form has functions "
+                              "that other code can call");
+    KILN_TRY(check_alone(job));
+    KILN_TRY(adapt(job, entry));
+    KILN_TRY(check_module(job, *entry));
+    KILN_TRY(kiln__foreign_bind(job));
+    kiln__inline_unless_recursive(*entry);
+    return job->status;
 }

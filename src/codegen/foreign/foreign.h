@@ -10,6 +10,12 @@
    that it calls of the kernel language are defined, and then
    kiln__foreign_need() finds what is missing. */
 kiln_status kiln__foreign_lower(kiln__codegen_job *job);
+/* Adapts the job's module, of which an external function is the entry. */
+kiln_status kiln__foreign_adapt_function(kiln__codegen_job *job,
+                                         LLVMValueRef *entry);
+/* False when every return of an adapted function says that nothing was
+   raised. */
+int kiln__foreign_may_fail(LLVMValueRef function);
 
 /* ---- foreign_small.c ---- */
 /* Sets job->is_small, and what is inlined, of a linked module. */
@@ -21,7 +27,12 @@ size_t kiln__foreign_head(const void *module, size_t size);
 /* Defines the entry as the head describes it. */
 kiln_status kiln__foreign_wrap(kiln__codegen_job *job, const char *head);
 
+/* ---- foreign_external.c ---- */
+/* Adapts the modules of the request's external functions. */
+kiln_status kiln__foreign_externals(kiln__codegen_job *job);
+
 /* ---- foreign_call.c ---- */
+#define KILN__CALL_PREFIX "kiln_call."
 /* True for a function that stands for one of the kernel language. */
 int kiln__foreign_is_call(LLVMValueRef function);
 /* Defines what the head says that the module calls. */

@@ -12,6 +12,7 @@
  * module declares are callees of the kernel, in the order of the request:
  *
  *     call <number> <name>
+ *     apply <number> <name>     its pointers have no sizes behind them
  *
  * Such a function is defined here. It calls `void @kiln_call.N(<arguments>, ptr
  * result)`, which takes arguments as an entry does, and is defined when its
@@ -19,15 +20,13 @@
  * gets the item, and may raise.
  */
 
-#define CALL_PREFIX "kiln_call."
-
 int kiln__foreign_is_call(LLVMValueRef function)
 {
     size_t size;
 
     return LLVMIsDeclaration(function) &&
-           strncmp(LLVMGetValueName2(function, &size), CALL_PREFIX,
-                   sizeof CALL_PREFIX - 1) == 0;
+           strncmp(LLVMGetValueName2(function, &size), KILN__CALL_PREFIX,
+                   sizeof KILN__CALL_PREFIX - 1) == 0;
 }
 
 typedef struct calling {
@@ -37,6 +36,7 @@ typedef struct calling {
     LLVMValueRef *values;
     LLVMTypeRef *types;
     unsigned count;
+    int lacks_sizes; /* the source has none behind its pointers */
 } calling;
 
 /* The alignment of every vector. */
@@ -73,6 +73,8 @@ static void add_parameter(calling *c, LLVMValueRef value)
         value = bytes;
     }
     add_value(c, value);
+    if (c->lacks_sizes && LLVMGetTypeKind(type) == LLVMPointerTypeKind)
+        add_value(c, kiln__job_number64(c->job, 0));
 }
 
 /* The function of the source has the result as its value. */
@@ -81,8 +83,8 @@ static void build_body(calling *c, LLVMValueRef callee_result,
 {
     const LLVMTypeRef type = LLVMFunctionType(
         LLVMVoidTypeInContext(c->job->context), c->types, c->count, 0);
-    const char *name = kiln__arena_format(&c->job->arena, CALL_PREFIX "%llu",
-                                          (unsigned long long)number);
+    const char *name = kiln__arena_format(
+        &c->job->arena, KILN__CALL_PREFIX "%llu", (unsigned long long)number);
     LLVMValueRef callee;
 
     if (name == NULL)
@@ -104,60 +106,74 @@ static void be_inlined(const calling *c)
     kiln__add_attribute(c->function, "alwaysinline");
 }
 
-static kiln_status define_call(kiln__codegen_job *job, LLVMValueRef function,
-                               uint64_t number)
+static kiln_status build_call(calling *c, uint64_t number)
 {
     const LLVMTypeRef result =
-        LLVMGetReturnType(LLVMGlobalGetValueType(function));
-    const unsigned count = LLVMCountParams(function);
+        LLVMGetReturnType(LLVMGlobalGetValueType(c->function));
+    const unsigned count = LLVMCountParams(c->function);
     LLVMValueRef place = NULL;
-    calling c = {.job = job, .function = function};
 
-    c.values =
-        kiln__arena_allocate_array(&job->arena, count + 1, sizeof *c.values);
-    c.types =
-        kiln__arena_allocate_array(&job->arena, count + 1, sizeof *c.types);
-    if (c.values == NULL || c.types == NULL)
-        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    c.builder = LLVMCreateBuilderInContext(job->context);
-    LLVMPositionBuilderAtEnd(
-        c.builder, LLVMAppendBasicBlockInContext(job->context, function, ""));
+    LLVMPositionBuilderAtEnd(c->builder, LLVMAppendBasicBlockInContext(
+                                             c->job->context, c->function, ""));
     for (unsigned i = 0; i < count; i++)
-        add_parameter(&c, LLVMGetParam(function, i));
+        add_parameter(c, LLVMGetParam(c->function, i));
     if (LLVMGetTypeKind(result) != LLVMVoidTypeKind) {
-        place = add_variable(&c, LLVMArrayType2(result, 2));
-        add_value(&c, place);
+        place = add_variable(c, LLVMArrayType2(result, 2));
+        add_value(c, place);
     }
-    build_body(&c, place, result, number);
-    be_inlined(&c);
-    LLVMDisposeBuilder(c.builder);
-    return job->arena.failed ? kiln__job_fail(job, KILN_ENOMEM, "out of memory")
-                             : KILN_OK;
+    build_body(c, place, result, number);
+    be_inlined(c);
+    return c->job->arena.failed
+               ? kiln__job_fail(c->job, KILN_ENOMEM, "out of memory")
+               : KILN_OK;
+}
+
+static kiln_status define_call(calling *c, uint64_t number)
+{
+    /* Each parameter may need a size, and the value a place. */
+    const size_t most = 2 * (size_t)LLVMCountParams(c->function) + 1;
+    kiln_status status;
+
+    c->values =
+        kiln__arena_allocate_array(&c->job->arena, most, sizeof *c->values);
+    c->types =
+        kiln__arena_allocate_array(&c->job->arena, most, sizeof *c->types);
+    if (c->values == NULL || c->types == NULL)
+        return kiln__job_fail(c->job, KILN_ENOMEM, "out of memory");
+    c->builder = LLVMCreateBuilderInContext(c->job->context);
+    status = build_call(c, number);
+    LLVMDisposeBuilder(c->builder);
+    return status;
+}
+
+/* Reads "<number> <name>" and defines that function. */
+static kiln_status define_line(kiln__codegen_job *job, const char *line,
+                               int lacks_sizes)
+{
+    calling c = {.job = job, .lacks_sizes = lacks_sizes};
+    char *end;
+    const uint64_t number = strtoull(line, &end, 10);
+    const char *name;
+
+    end += *end == ' ';
+    name = kiln__arena_string(&job->arena, end, strcspn(end, "\n"));
+    if (name == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    c.function = LLVMGetNamedFunction(job->module, name);
+    if (c.function == NULL || !LLVMIsDeclaration(c.function))
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "the module does not declare '%s'", name);
+    return define_call(&c, number);
 }
 
 kiln_status kiln__foreign_define_calls(kiln__codegen_job *job,
                                        const char *lines)
 {
-    static const char word[] = "call ";
+    static const char *const words[] = {"call ", "apply "};
 
-    for (; *lines != '\n'; lines += strcspn(lines, "\n") + 1) {
-        LLVMValueRef function;
-        uint64_t number;
-        const char *name;
-        char *end;
-
-        if (strncmp(lines, word, sizeof word - 1) != 0)
-            continue;
-        number = strtoull(lines + sizeof word - 1, &end, 10);
-        end += *end == ' ';
-        name = kiln__arena_string(&job->arena, end, strcspn(end, "\n"));
-        if (name == NULL)
-            return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-        function = LLVMGetNamedFunction(job->module, name);
-        if (function == NULL || !LLVMIsDeclaration(function))
-            return kiln__job_fail(job, KILN_ECODEGEN,
-                                  "the module does not declare '%s'", name);
-        KILN_TRY(define_call(job, function, number));
-    }
+    for (; *lines != '\n'; lines += strcspn(lines, "\n") + 1)
+        for (int i = 0; i < 2; i++)
+            if (strncmp(lines, words[i], strlen(words[i])) == 0)
+                KILN_TRY(define_line(job, lines + strlen(words[i]), i));
     return KILN_OK;
 }

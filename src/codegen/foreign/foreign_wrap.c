@@ -1,5 +1,5 @@
-/* foreign_wrap.c - makes the entry around a kernel that knows nothing of
-   Kiln's arguments. */
+/* foreign_wrap.c - makes the entry around a kernel or function that knows
+   nothing of Kiln's arguments. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +13,44 @@
 /*
  * A module may have a head, which is text, in front of it:
  *
- *     kiln entry 1
- *     <name of the kernel>
- *     array <rank> | value | local <alignment>      one line per argument
- *     call <number> <name>                          see foreign_call.c
+ *     kiln entry 1, or kiln function 1
+ *     <name of the kernel or function>
+ *     array <rank> | memory <rank> | value | local <alignment>
+ *                                        one line per argument
+ *     result                             if the function gives a value
+ *     call | apply <number> <name>       see foreign_call.c
  *     <empty line>
  *
  * Then the module is neutral, and lacks the entry: that is made here and calls
- * the kernel. Of an array the kernel takes the pointer and one size. A value is
- * passed on. A local argument is a number of bytes, of which the kernel takes
- * where they begin in the group's dynamic memory: they lie one behind the
- * other. If the launch gives less memory than they need, all items raise.
+ * the kernel. Of an array the kernel takes the pointer and one size; of memory
+ * a function takes the pointer alone. A value is passed on. A local argument is
+ * a number of bytes, of which the kernel takes where they begin in the group's
+ * dynamic memory: they lie one behind the other. If the launch gives less
+ * memory than they need, all items raise. The entry of a function with a value
+ * takes behind the arguments where to store it.
  */
 
-static const char first_line[] = "kiln entry 1\n";
+static const char *const first_lines[] = {"kiln entry 1\n",
+                                          "kiln function 1\n"};
+
+/* Returns what follows the first line; NULL: there is no head. */
+static const char *after_first_line(const char *text, size_t size)
+{
+    for (size_t i = 0; i < sizeof first_lines / sizeof *first_lines; i++) {
+        const size_t length = strlen(first_lines[i]);
+
+        if (size >= length && memcmp(text, first_lines[i], length) == 0)
+            return text + length;
+    }
+    return NULL;
+}
 
 size_t kiln__foreign_head(const void *module, size_t size)
 {
     const char *text = module;
     const char *end;
 
-    if (size < sizeof first_line - 1 ||
-        memcmp(text, first_line, sizeof first_line - 1) != 0)
+    if (after_first_line(text, size) == NULL)
         return 0;
     end = memmem(text, size, "\n\n", 2);
     return end != NULL ? (size_t)(end - text) + 2 : 0;
@@ -76,7 +92,8 @@ static const char *next_line(const char *line)
 /* True for the line of an argument: these come first. */
 static int is_argument(const char *line)
 {
-    return *line != '\n' && strncmp(line, "call ", 5) != 0;
+    return *line != '\n' && strncmp(line, "call ", 5) != 0 &&
+           strncmp(line, "apply ", 6) != 0;
 }
 
 static uint64_t number_of(const char *line)
@@ -110,30 +127,64 @@ static int is_alignment(uint64_t number)
     return number > 0 && number <= 4096 && (number & (number - 1)) == 0;
 }
 
+/* True for the line of an array; moves after its first word. `*words` is how
+   many parameters the kernel has for it. */
+static int is_array(const char **line, unsigned *words)
+{
+    *words = 2;
+    if (is_word(line, "array "))
+        return 1;
+    *words = 1;
+    return is_word(line, "memory ");
+}
+
+static int add_array(wrapping *w, uint64_t rank, unsigned words, unsigned *at)
+{
+    const LLVMTypeRef i64 = kiln__job_i64(w->job);
+
+    if (!is_pointer(w, *at) || (words == 2 && !has_type(w, *at + 1, i64)) ||
+        rank < 1 || rank > KILN_RANK_MAX)
+        return 0;
+    w->types[w->type_count++] = LLVMTypeOf(LLVMGetParam(w->kernel, *at));
+    for (uint64_t i = 0; i < rank; i++)
+        w->types[w->type_count++] = i64;
+    *at += words;
+    return 1;
+}
+
+/* A truth value has a byte outside of functions. */
+static LLVMTypeRef outer_type(const wrapping *w, LLVMTypeRef type)
+{
+    return type == LLVMInt1TypeInContext(w->job->context)
+               ? LLVMInt8TypeInContext(w->job->context)
+               : type;
+}
+
+static LLVMTypeRef result_of(const wrapping *w)
+{
+    return LLVMGetReturnType(LLVMGlobalGetValueType(w->kernel));
+}
+
 /* Adds the entry's parameters for one argument. False: the kernel's do not fit
    the line. */
 static int add_types(wrapping *w, const char *line, unsigned *at)
 {
-    const LLVMTypeRef i64 = kiln__job_i64(w->job);
+    unsigned words;
 
-    if (is_word(&line, "array ")) {
-        const uint64_t rank = number_of(line);
-
-        if (!is_pointer(w, *at) || !has_type(w, *at + 1, i64) || rank < 1 ||
-            rank > KILN_RANK_MAX)
-            return 0;
-        w->types[w->type_count++] = LLVMTypeOf(LLVMGetParam(w->kernel, *at));
-        for (uint64_t i = 0; i < rank; i++)
-            w->types[w->type_count++] = i64;
-        *at += 2;
-        return 1;
+    if (is_array(&line, &words))
+        return add_array(w, number_of(line), words, at);
+    if (is_word(&line, "result")) {
+        w->types[w->type_count++] =
+            LLVMPointerTypeInContext(w->job->context, 0);
+        return LLVMGetTypeKind(result_of(w)) != LLVMVoidTypeKind;
     }
-    if (is_word(&line, "local ") &&
-        (!has_type(w, *at, i64) || !is_alignment(number_of(line))))
+    if (is_word(&line, "local ") && (!has_type(w, *at, kiln__job_i64(w->job)) ||
+                                     !is_alignment(number_of(line))))
         return 0;
     if (*at >= LLVMCountParams(w->kernel))
         return 0;
-    w->types[w->type_count++] = LLVMTypeOf(LLVMGetParam(w->kernel, (*at)++));
+    w->types[w->type_count++] =
+        outer_type(w, LLVMTypeOf(LLVMGetParam(w->kernel, (*at)++)));
     return 1;
 }
 
@@ -186,20 +237,50 @@ static LLVMValueRef place(wrapping *w, LLVMValueRef size, uint64_t alignment)
     return begin;
 }
 
+/* Returns the value in the type that the kernel has for it. */
+static LLVMValueRef inner_value(const wrapping *w, LLVMValueRef value)
+{
+    const LLVMTypeRef type =
+        LLVMTypeOf(LLVMGetParam(w->kernel, w->value_count));
+
+    return type == LLVMTypeOf(value)
+               ? value
+               : LLVMBuildICmp(w->builder, LLVMIntNE, value,
+                               LLVMConstNull(LLVMTypeOf(value)), "");
+}
+
 static void pass(wrapping *w, const char *line)
 {
     LLVMValueRef first = LLVMGetParam(w->entry, w->at);
+    unsigned words;
 
-    if (is_word(&line, "array ")) {
+    if (is_array(&line, &words)) {
         w->values[w->value_count++] = first;
-        w->values[w->value_count++] = LLVMGetParam(w->entry, w->at + 1);
+        if (words == 2)
+            w->values[w->value_count++] = LLVMGetParam(w->entry, w->at + 1);
         w->at += 1 + (unsigned)number_of(line);
         return;
     }
+    if (is_word(&line, "result"))
+        return;
     if (is_word(&line, "local "))
         first = place(w, first, number_of(line));
+    first = inner_value(w, first);
     w->values[w->value_count++] = first;
     w->at++;
+}
+
+/* Stores what the function gives where the last parameter says. */
+static void store_result(const wrapping *w, LLVMValueRef value)
+{
+    const unsigned count = LLVMCountParams(w->entry);
+    const LLVMTypeRef type = LLVMTypeOf(value);
+
+    if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+        return;
+    if (outer_type(w, type) != type)
+        value = LLVMBuildZExt(w->builder, value, outer_type(w, type), "");
+    LLVMBuildStore(w->builder, value, LLVMGetParam(w->entry, count - 1));
 }
 
 /* A parameter that is a copy of bytes stays one, with its alignment. */
@@ -223,9 +304,12 @@ static void copy_attributes(const wrapping *w, LLVMValueRef call)
     for (const char *line = w->lines; is_argument(line);
          line = next_line(line)) {
         const char *rest = line;
+        unsigned words;
 
-        if (is_word(&rest, "array ")) {
-            kernel_at += 2;
+        if (is_word(&rest, "result"))
+            return;
+        if (is_array(&rest, &words)) {
+            kernel_at += words;
             entry_at += 1 + (unsigned)number_of(rest);
             continue;
         }
@@ -314,7 +398,7 @@ static void check_total(const wrapping *w)
 static kiln_status find_kernel(wrapping *w, const char *head)
 {
     kiln__codegen_job *job = w->job;
-    const char *name = head + sizeof first_line - 1;
+    const char *name = after_first_line(head, SIZE_MAX);
     const size_t size = strcspn(name, "\n");
 
     w->lines = name + size + 1;
@@ -358,6 +442,7 @@ static void build_entry(wrapping *w)
     called = call(w, w->kernel, w->values, w->value_count);
     LLVMSetInstructionCallConv(called, LLVMGetFunctionCallConv(w->kernel));
     copy_attributes(w, called);
+    store_result(w, called);
     LLVMBuildRetVoid(w->builder);
     LLVMDisposeBuilder(w->builder);
 }

@@ -9,6 +9,7 @@
 #include "base/system/stack.h"
 #include "codegen/lower/lower_job.h"
 #include "codegen/lower/prove/lower_prove.h"
+#include "codegen/module/codegen_stages.h"
 
 /*
  * A request becomes internal functions, one for each function of the request,
@@ -264,9 +265,18 @@ static void end(kiln__lowering *l)
     LLVMDisposeBuilder(l->builder);
 }
 
+/* Links what other frontends made of functions of the request, which code of
+   the next steps calls. It may call functions of the language in turn. */
+static kiln_status link_externals(kiln__lowering *l)
+{
+    const kiln_status status = kiln__link_externals(l->job);
+
+    return status == KILN_OK ? kiln__called_check(l) : status;
+}
+
 static kiln_status declare_all(kiln__lowering *l, const char *suffix)
 {
-    kiln_status status = KILN_OK;
+    kiln_status status = link_externals(l);
 
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
         status = declare(l, &l->functions[i], suffix);
@@ -280,7 +290,7 @@ static kiln_status define_all(kiln__lowering *l)
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
         status = define(l, &l->functions[i]);
     LLVMSetCurrentDebugLocation2(l->builder, NULL);
-    return status;
+    return status == KILN_OK ? kiln__called_define(l) : status;
 }
 
 /* ---- the body without what a proof makes superfluous ---- */
@@ -445,12 +455,8 @@ static kiln_status lower_called(kiln__lowering *l)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     status = kiln__lower_plan(l);
     if (status == KILN_OK)
-        status = kiln__called_check(l);
-    if (status == KILN_OK)
         status = declare_all(l, "fn");
-    if (status == KILN_OK)
-        status = define_all(l);
-    return status == KILN_OK ? kiln__called_define(l) : status;
+    return status == KILN_OK ? define_all(l) : status;
 }
 
 kiln_status kiln__lower_called(kiln__codegen_job *job)

@@ -305,6 +305,12 @@ LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l);
 /* True when the current block already has a terminator. */
 int kiln__lower_is_done(const kiln__lowering *l);
 
+/* ---- lower_external.c: functions of other frontends ---- */
+/* True when the external function may raise. */
+int kiln__lower_external_raises(const kiln__lowering *l,
+                                const kiln__lower_function *f);
+LLVMValueRef kiln__lower_external(kiln__lowering *l, const kiln__ir_node *node);
+
 /* ---- lower_called.c: what modules of other frontends call ---- */
 /* True if the module calls any of the request's functions. */
 int kiln__called_any(const kiln__codegen_job *job);

@@ -48,10 +48,11 @@ int kiln__called_any(const kiln__codegen_job *job)
 kiln_status kiln__called_check(const kiln__lowering *l)
 {
     for (size_t i = 0; i < l->count; i++)
-        if ((l->functions[i].effects & KILN__CONVERGENT) != 0)
+        if ((l->functions[i].effects & KILN__CONVERGENT) != 0 &&
+            called(l->job, i) != NULL)
             return kiln__job_fail(
                 l->job, KILN_EUNSUPPORTED,
-                "%s: items of a group execute it together, so a kernel of "
+                "%s: items of a group execute it together, so code of "
                 "another language cannot call it",
                 l->functions[i].ir.name);
     return KILN_OK;

@@ -44,6 +44,9 @@ static uint32_t own_effects(const kiln__ir *ir, const kiln__ir_node *node)
         return KILN__HEAPS;
     case KILN__IR_CALL:
         return KILN__CALLS;
+    case KILN__IR_EXTERNAL:
+        return KILN__READS | KILN__WRITES | KILN__PRINTS | KILN__CALLS |
+               KILN__LOOPS | KILN__COSTS;
     case KILN__IR_FOR:
     case KILN__IR_WHILE:
     case KILN__IR_UNROLLED:

@@ -290,6 +290,8 @@ static LLVMValueRef value_of(kiln__lowering *l, const kiln__ir_node *node)
     case KILN__IR_HEAP_OFFSET:
     case KILN__IR_HEAP_ARRAY:
         return kiln__lower_heap(l, node);
+    case KILN__IR_EXTERNAL:
+        return kiln__lower_external(l, node);
     case KILN__IR_UNIT:
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
     default:

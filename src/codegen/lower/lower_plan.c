@@ -88,6 +88,8 @@ int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
         return 1;
     case KILN__IR_CALL:
         return l->functions[f->source->callees[node->imm]].can_fail;
+    case KILN__IR_EXTERNAL:
+        return kiln__lower_external_raises(l, f);
     default:
         return 0;
     }

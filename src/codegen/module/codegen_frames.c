@@ -186,7 +186,7 @@ static int may_recur(const kiln__codegen_job *job)
 {
     LLVMValueRef f;
 
-    if (job->request->module == NULL)
+    if (!kiln__job_has_foreign(job))
         return job->recurs;
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))

@@ -71,6 +71,19 @@ kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
     return job->status;
 }
 
+int kiln__request_has_foreign(const kiln__codegen_request *request)
+{
+    for (size_t i = 0; i < request->function_count; i++)
+        if (request->functions[i].external != NULL)
+            return 1;
+    return request->module != NULL;
+}
+
+int kiln__job_has_foreign(const kiln__codegen_job *job)
+{
+    return job->request->module != NULL || job->externals != NULL;
+}
+
 /* ---- external tools ---- */
 
 kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,
@@ -138,8 +151,11 @@ LLVMTypeRef kiln__job_array_pointer(const kiln__codegen_job *job)
     return LLVMPointerTypeInContext(job->context, SPACE(job, array_space));
 }
 
+/* A caller that is no backend has such bytes in variables. */
 LLVMTypeRef kiln__job_bytes_pointer(const kiln__codegen_job *job)
 {
+    if (job->is_external)
+        return kiln__job_item_pointer(job);
     return LLVMPointerTypeInContext(job->context, SPACE(job, bytes_space));
 }
 

@@ -76,6 +76,14 @@ typedef struct kiln__parameter {
     uint32_t strided;
 } kiln__parameter;
 
+/* An external function of the request, once its module was adapted. It is
+   `i32 @SYMBOL(ptr %item, <flattened arguments>, ptr %result)`. */
+typedef struct kiln__external {
+    LLVMModuleRef module; /* NULL: the function of this number is none */
+    LLVMTypeRef type;
+    int can_fail;
+} kiln__external;
+
 struct kiln__codegen_backend;
 
 /* A loop over the items of a group, as the backend builds it. */
@@ -103,6 +111,8 @@ typedef struct kiln__codegen_job {
     LLVMTargetDataRef layout;
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
+    kiln__external *externals; /* by number of a function, or NULL */
+    int is_external; /* the module of one is being adapted: see there */
     LLVMValueRef item_function; /* set by lowering */
     int linked;   /* one of two modules is: reading bitcode is counted once */
     int can_fail; /* set by lowering */
@@ -489,6 +499,11 @@ void kiln__job_keep(const kiln__codegen_job *job, const char *suffix,
 /* Writes a line to the host's log. */
 void kiln__job_log(const kiln__codegen_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* True when there is code of other frontends. The job knows once the externals
+   are set. */
+int kiln__request_has_foreign(const kiln__codegen_request *request);
+int kiln__job_has_foreign(const kiln__codegen_job *job);
 
 /* Types of pointers to elements of arrays, to the bytes of an aggregate that is
    passed by value, and to the item. */

@@ -167,6 +167,26 @@ kiln_status kiln__link_functions(kiln__codegen_job *job)
     return job->status;
 }
 
+/* ---- external functions ---- */
+
+kiln_status kiln__link_externals(kiln__codegen_job *job)
+{
+    const size_t count =
+        job->externals != NULL ? job->request->function_count : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *symbol = job->request->functions[i].symbol;
+
+        if (job->externals[i].module == NULL)
+            continue;
+        KILN_TRY(link_module(job, LLVMCloneModule(job->externals[i].module),
+                             symbol));
+        LLVMSetLinkage(LLVMGetNamedFunction(job->module, symbol),
+                       LLVMInternalLinkage);
+    }
+    return KILN_OK;
+}
+
 /* ---- what a foreign module takes from libraries ---- */
 
 /* How many types functions of libraries are made of. */

@@ -87,8 +87,7 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
        same for a row stand inside. */
     if (level >= 2 && job->is_small)
         return checked;
-    if (level < 2 || job->request->module != NULL ||
-        job->backend->device != NULL)
+    if (level < 2 || kiln__job_has_foreign(job) || job->backend->device != NULL)
         return default_of(job, level);
     if (job->proof_function != NULL ? job->safe_can_fail : job->can_fail)
         return checked;

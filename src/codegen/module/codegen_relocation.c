@@ -591,7 +591,7 @@ int32_t kiln__relocation_class(kiln__codegen_job *job)
 {
     search s = {.budget = BUDGET, .job = job, .messages = &job->arena};
     const int is_patched = job->settings->sites == KILN_SITES_PATCH;
-    const int is_foreign = job->request->module != NULL;
+    const int is_foreign = kiln__job_has_foreign(job);
     const char *why = NULL;
 
     /* Resolved sites stand for addresses that may have shaped the code, even

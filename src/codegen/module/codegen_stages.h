@@ -43,6 +43,8 @@ kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
 /* Links the functions that are used, and makes all runtime functions
    internal. */
 kiln_status kiln__link_functions(kiln__codegen_job *job);
+/* Links copies of the adapted modules of external functions. */
+kiln_status kiln__link_externals(kiln__codegen_job *job);
 /* Links what a foreign module declares and its request supplies. */
 kiln_status kiln__link_imports(kiln__codegen_job *job);
 /* Writes the module as bitcode. */

@@ -453,11 +453,38 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
 kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast);
 
 /* ---- infer_call.c ---- */
+typedef struct kiln__builtin kiln__builtin;
 kiln__value kiln__infer_call(kiln__infer *in, const kiln__ast *ast);
 /* Calls the generic function: methods first, then the built-in rule. */
 kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
                               kiln__value *arguments, size_t count,
                               const kiln__ast *ast);
+/* The arguments of a call in order. */
+typedef struct kiln__arguments {
+    kiln__value *values;
+    size_t count;
+} kiln__arguments;
+/* Infers them; of a built-in function, indices may be a tuple. */
+kiln__arguments kiln__infer_arguments(kiln__infer *in,
+                                      const kiln__builtin *builtin,
+                                      const kiln__ast *ast);
+/* In infer_callee.c: takes over why a callee, or what must be known of it,
+   failed; returns POISON. */
+kiln__value kiln__infer_callee_failed(kiln__infer *in, kiln_status status,
+                                      kiln_error *error);
+/* In infer_outside.c: the same for another frontend's function, which may not
+   exist. */
+kiln__value kiln__infer_outside_failed(kiln__infer *in, kiln_status status,
+                                       kiln_error *error);
+/* True for the name of another frontend's function. */
+int kiln__infer_outside(kiln__infer *in, const kiln__ast *ast,
+                        kiln__outside *out);
+/* Completes the type of the function's result; false: it is refused. */
+int kiln__infer_outside_result(kiln__infer *in, const kiln_signature *signature,
+                               const kiln_type **type);
+kiln__value kiln__infer_call_outside(kiln__infer *in,
+                                     const kiln__outside *outside,
+                                     const kiln__ast *ast);
 /* In infer_callee.c: makes a call with the type of its result, once the callee
    has one. */
 kiln__value kiln__infer_callee(kiln__infer *in, const kiln_signature *signature,
@@ -473,7 +500,6 @@ kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
                                    const kiln__ast *ast);
 
 /* ---- infer_builtin.c and infer_group.c ---- */
-typedef struct kiln__builtin kiln__builtin;
 kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
                                 kiln__value *arguments, size_t count,
                                 const kiln__ast *ast);

@@ -32,7 +32,10 @@ static const char *binding_refusal(kiln__infer *in,
     case KILN__BINDING_SCALAR:
         return "a type";
     case KILN__BINDING_PACKAGE:
+    case KILN__BINDING_OUTSIDE:
         return "a package";
+    case KILN__BINDING_OUTSIDE_FUNCTION:
+        return "a function";
     case KILN__BINDING_NONE:
     default:
         return NULL;

@@ -258,13 +258,8 @@ kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
 
 /* ---- what a call's tree refers to ---- */
 
-/* The arguments of a call in order. A tuple of indices is split for an atomic
-   operation, and for methods that replace it. */
-typedef struct argument_list {
-    kiln__value *values;
-    size_t count;
-} argument_list;
-
+/* A tuple of indices is split for an atomic operation, and for methods that
+   replace it. */
 static int is_index_list(const kiln__builtin *builtin, size_t i,
                          const kiln__ast *argument)
 {
@@ -272,11 +267,11 @@ static int is_index_list(const kiln__builtin *builtin, size_t i,
            argument->kind == KILN__AST_TUPLE;
 }
 
-static argument_list infer_arguments(kiln__infer *in,
-                                     const kiln__builtin *builtin,
-                                     const kiln__ast *ast)
+kiln__arguments kiln__infer_arguments(kiln__infer *in,
+                                      const kiln__builtin *builtin,
+                                      const kiln__ast *ast)
 {
-    argument_list list = {0};
+    kiln__arguments list = {0};
     size_t count = ast->count - 1;
 
     for (size_t i = 1; i < ast->count; i++)
@@ -305,12 +300,12 @@ static kiln__value call_generic(kiln__infer *in, const kiln__generic *generic,
 {
     const kiln__builtin *builtin =
         kiln__builtin_at(kiln__generic_builtin(generic));
-    argument_list list;
+    kiln__arguments list;
 
     if (builtin != NULL && builtin->rule == KILN__RULE_TYPEOF &&
         ast->count == 2)
         return kiln__infer_typeof(in, ast->children[1]);
-    list = infer_arguments(in, builtin, ast);
+    list = kiln__infer_arguments(in, builtin, ast);
     if (in->status != KILN_OK)
         return kiln__value_of(KILN__VALUE_POISON);
     return kiln__infer_apply(in, generic, list.values, list.count, ast);
@@ -319,7 +314,7 @@ static kiln__value call_generic(kiln__infer *in, const kiln__generic *generic,
 static kiln__value call_type(kiln__infer *in, const kiln_type *type,
                              const kiln__ast *ast)
 {
-    const argument_list list = infer_arguments(in, NULL, ast);
+    const kiln__arguments list = kiln__infer_arguments(in, NULL, ast);
 
     if (in->status != KILN_OK)
         return kiln__value_of(KILN__VALUE_POISON);
@@ -328,7 +323,7 @@ static kiln__value call_type(kiln__infer *in, const kiln_type *type,
 
 /* Reports that the fields do not determine the parameters. */
 static kiln__value no_parameters(kiln__infer *in, const kiln__named_type *named,
-                                 const argument_list *list,
+                                 const kiln__arguments *list,
                                  const kiln__ast *ast)
 {
     const size_t fields = kiln__named_struct(named)->parameter_count;
@@ -355,7 +350,7 @@ static kiln__value call_parametric(kiln__infer *in,
                                    const kiln__named_type *named,
                                    const kiln__ast *ast)
 {
-    const argument_list list = infer_arguments(in, NULL, ast);
+    const kiln__arguments list = kiln__infer_arguments(in, NULL, ast);
     const kiln__value *vague = first_vague(list.values, list.count);
     kiln__argument *fields =
         kiln__arena_allocate_array(&in->arena, list.count + 1, sizeof *fields);
@@ -383,12 +378,12 @@ static kiln__value call_named_type(kiln__infer *in,
 {
     const kiln__definition *definition = kiln__named_struct(named);
     const kiln_type *type;
-    argument_list list;
+    kiln__arguments list;
 
     if (definition != NULL && definition->type_parameter_count > 0)
         return call_parametric(in, named, ast);
     if (kiln__named_is_kind(named, KILN_TYPE_VECTOR)) {
-        list = infer_arguments(in, NULL, ast);
+        list = kiln__infer_arguments(in, NULL, ast);
         return in->status == KILN_OK
                    ? kiln__infer_vector(in, list.values, list.count, ast)
                    : kiln__value_of(KILN__VALUE_POISON);
@@ -411,7 +406,7 @@ static kiln__value call_value(kiln__infer *in, const kiln__ast *ast)
     const kiln_type *type = value.type;
 
     if (kiln__value_is_vague(&value)) {
-        (void)infer_arguments(in, NULL, ast);
+        (void)kiln__infer_arguments(in, NULL, ast);
         return value;
     }
     if (value.kind == KILN__VALUE_TYPED && type->kind == KILN_TYPE_TYPE) {
@@ -432,6 +427,7 @@ kiln__value kiln__infer_call(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ast *callee = ast->children[0];
     const kiln__symbol *symbol = kiln__infer_bound(in, callee);
+    kiln__outside outside;
 
     if (in->status != KILN_OK)
         return kiln__value_of(KILN__VALUE_POISON);
@@ -439,5 +435,7 @@ kiln__value kiln__infer_call(kiln__infer *in, const kiln__ast *ast)
         return call_generic(in, symbol->binding.generic, ast);
     if (symbol != NULL && symbol->binding.kind == KILN__BINDING_TYPE)
         return call_named_type(in, symbol->binding.named, ast);
+    if (kiln__infer_outside(in, callee, &outside))
+        return kiln__infer_call_outside(in, &outside, ast);
     return call_value(in, ast);
 }

@@ -37,6 +37,33 @@ static void remember_cycle(kiln__infer *in, kiln__infer *head)
         (void)snprintf(head->chain.cycle, sizeof head->chain.cycle, "%s", text);
 }
 
+static int is_outside(const kiln__infer *in, const kiln_signature *signature)
+{
+    return signature->function->frontend != kiln_context_language(in->context);
+}
+
+/* True when the recursion goes through another frontend. */
+static int leaves_language(const kiln__infer *in,
+                           const kiln_signature *signature,
+                           const kiln_inference *head)
+{
+    const kiln_inference *at = in->task.inference;
+
+    for (; at != NULL && at != head; at = kiln_inference_parent(at))
+        if (is_outside(in, kiln_inference_signature(at)))
+            return 1;
+    return is_outside(in, signature);
+}
+
+static kiln__value refuse_recursion(kiln__infer *in,
+                                    const kiln_signature *signature)
+{
+    return kiln__infer_error(in, in->walk.span, "unsupported", NULL,
+                             "`%s` calls itself through functions of two "
+                             "languages",
+                             kiln_function_name(signature->function));
+}
+
 /* Returns what is assumed of a method that is being inferred; NULL: nothing
    yet. */
 static const kiln_type *assumption(kiln__infer *in, kiln_inference *head)
@@ -50,10 +77,10 @@ static const kiln_type *assumption(kiln__infer *in, kiln_inference *head)
                                            : frame->chain.assumed;
 }
 
-/* A failure of the callee: the user's errors are taken over, and other failures
-   end this inference, too. */
-static kiln__value callee_failed(kiln__infer *in, kiln_status status,
-                                 kiln_error *error)
+/* The user's errors are taken over, and other failures end this inference,
+   too. */
+kiln__value kiln__infer_callee_failed(kiln__infer *in, kiln_status status,
+                                      kiln_error *error)
 {
     if (status == KILN_ECOMPILE && error != NULL)
         return kiln__infer_adopt(in, error);
@@ -77,10 +104,19 @@ static int ask_callee(kiln__infer *in, const kiln_signature *signature,
 
     if (status == KILN_OK) {
         *result = kiln_code_result(code);
+        if (is_outside(in, signature) &&
+            !kiln__infer_outside_result(in, signature, result))
+            return *out = kiln__value_of(KILN__VALUE_POISON), 0;
+    } else if (status == KILN_ERECURSION && head != NULL &&
+               leaves_language(in, signature, head)) {
+        *out = refuse_recursion(in, signature);
+        return 0;
     } else if (status == KILN_ERECURSION && head != NULL) {
         *result = assumption(in, head);
     } else {
-        *out = callee_failed(in, status, error);
+        *out = is_outside(in, signature)
+                   ? kiln__infer_outside_failed(in, status, error)
+                   : kiln__infer_callee_failed(in, status, error);
         return 0;
     }
     if (*result != NULL)

@@ -20,7 +20,7 @@
  */
 
 /* Changes with the form of the typed IR, and with what is made of one text. */
-#define FRONTEND_NAME "opencl 2"
+#define FRONTEND_NAME "opencl 3"
 
 static uint64_t cl_world(void *self)
 {
@@ -88,10 +88,56 @@ static kiln_status kernel_digest(kiln_digest *out, kiln__cl *cl,
     if (status == KILN_ECOMPILE)
         return KILN_OK;
     KILN_TRY(status);
-    number = kiln__cl_unit_kernel(unit, kernel);
+    number = kiln__cl_unit_function(unit, kernel);
     if (number < unit->count)
         *out = unit->digests[number];
     return KILN_OK;
+}
+
+/* The other query is whether a program defines a function: this, and its
+   name. */
+#define IS_DEFINED '?'
+
+/* Looks up what kernel_digest() digests. A text that cannot be translated is an
+   error. */
+static kiln_status is_defined(int *out, kiln__cl *cl, const char *name,
+                              uint64_t world, kiln_error **error)
+{
+    const kiln__cl_unit *unit;
+    kiln__cl_version *version;
+    const char *function;
+
+    *out = 0;
+    if (find_version(&version, &function, cl, name, world, NULL) != KILN_OK)
+        return KILN_OK;
+    KILN_TRY(kiln__cl_unit_of(&unit, version, error));
+    *out = kiln__cl_unit_function(unit, function) < unit->count;
+    return KILN_OK;
+}
+
+static kiln_digest defined_answer(int defined)
+{
+    return defined ? kiln__digest_text("defined") : (kiln_digest){0};
+}
+
+kiln_status kiln__cl_ask_defined(int *out, kiln_inference *inference,
+                                 kiln__cl *cl, const char *name, uint64_t world,
+                                 kiln_error **error)
+{
+    kiln_query query = {.subject = kiln__cl_subject_of(name)};
+    kiln__text data;
+    kiln_status status;
+
+    KILN_TRY(is_defined(out, cl, name, world, error));
+    kiln__text_init(&data, cl->alloc);
+    kiln__text_format(&data, "%c%s", IS_DEFINED, name);
+    query.data = data.bytes;
+    query.size = data.size + 1;
+    query.answer = defined_answer(*out);
+    status =
+        data.failed ? KILN_ENOMEM : kiln_inference_add_query(inference, &query);
+    kiln__text_dispose(&data);
+    return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
 }
 
 static kiln_status cl_answer(void *self, const void *query, size_t size,
@@ -99,10 +145,16 @@ static kiln_status cl_answer(void *self, const void *query, size_t size,
                              kiln_digest *out)
 {
     const char *name = query;
+    kiln_status status;
+    int defined;
 
     (void)config;
     KILN_REQUIRE(size > 0 && name[size - 1] == '\0', NULL);
-    return kernel_digest(out, self, name, world);
+    if (name[0] != IS_DEFINED)
+        return kernel_digest(out, self, name, world);
+    status = is_defined(&defined, self, name + 1, world, NULL);
+    *out = defined_answer(status == KILN_OK && defined);
+    return status == KILN_ECOMPILE ? KILN_OK : status;
 }
 
 static kiln_status cl_root(void *self, const kiln_signature *signature,
@@ -126,7 +178,8 @@ static kiln_status cl_program(void *self, const kiln_signature *signature,
     if (find_version(&version, &kernel, self,
                      kiln_function_name(signature->function), world,
                      NULL) == KILN_OK &&
-        kiln__cl_known_tokens(out, version) != KILN_OK)
+        (kiln__cl_known_tokens(out, version) != KILN_OK ||
+         kiln__cl_calls_others(version, kernel)))
         *out = (kiln_digest){0};
     return KILN_OK;
 }
@@ -142,7 +195,48 @@ static kiln_status cl_function(void *self, const char *name,
     return kiln_function_new(out, cl->frontend, name, NULL, NULL);
 }
 
+/* ---- what the kernel language imports ---- */
+
+static kiln_status cl_package(void *self, const char *name)
+{
+    return kiln__cl_program_named(self, name) != NULL ? KILN_OK
+                                                      : KILN_ENOTFOUND;
+}
+
+static kiln_status cl_parameters(void *self, const kiln_function *function,
+                                 uint64_t world, const kiln_type **types,
+                                 size_t *count, kiln_error **error)
+{
+    kiln__cl *cl = self;
+    const kiln__cl_unit *unit;
+    kiln__cl_version *version;
+    const char *name;
+    size_t number;
+
+    KILN_TRY(find_version(&version, &name, cl, kiln_function_name(function),
+                          world, error));
+    KILN_TRY(kiln__cl_unit_of(&unit, version, error));
+    number = kiln__cl_unit_function(unit, name);
+    if (number == unit->count)
+        return no_kernel(version, unit, name, error);
+    kiln__cl_parameters(types, count, cl->context, &unit->functions[number]);
+    return KILN_OK;
+}
+
 /* ---- inference ---- */
+
+static kiln_status set_result(kiln_inference *inference,
+                              const kiln__source_function *function,
+                              kiln_error **error)
+{
+    kiln_context *context =
+        kiln_inference_signature(inference)->function->frontend->context;
+    const kiln_type *result;
+
+    KILN_TRY(kiln__cl_result(&result, context, function, error));
+    kiln_inference_set_result(inference, result);
+    return KILN_OK;
+}
 
 static kiln_status set_ir(kiln_inference *inference, const kiln__cl_unit *unit,
                           const kiln__source_function *kernel, const char *file,
@@ -153,7 +247,9 @@ static kiln_status set_ir(kiln_inference *inference, const kiln__cl_unit *unit,
     kiln__text ir;
 
     kiln__text_init(&ir, &signature->function->frontend->context->alloc);
-    status = kiln__cl_match(&ir, signature, kernel, file, error);
+    status = set_result(inference, kernel, error);
+    if (status == KILN_OK)
+        status = kiln__cl_match(&ir, signature, kernel, file, error);
     if (status == KILN_OK)
         status = kiln__cl_call(&ir, inference, unit, kernel, error);
     kiln__text_add(&ir, "\n");
@@ -180,7 +276,7 @@ static kiln_status cl_infer(void *self, const kiln_signature *signature,
     (void)config;
     KILN_TRY(find_version(&version, &kernel, self, name, world, error));
     KILN_TRY(kiln__cl_unit_of(&unit, version, error));
-    number = kiln__cl_unit_kernel(unit, kernel);
+    number = kiln__cl_unit_function(unit, kernel);
     if (number == unit->count)
         return no_kernel(version, unit, kernel, error);
     query.subject = version->program->subject;
@@ -192,6 +288,13 @@ static kiln_status cl_infer(void *self, const kiln_signature *signature,
                   error);
 }
 
+/* Functions may give a value, or take memory without its size; a launch does
+   not know what to do with that. */
+static int is_for_launches(const void *ir, size_t size)
+{
+    return memmem(ir, size, KILN__CL_FUNCTION, strlen(KILN__CL_FUNCTION)) != ir;
+}
+
 static kiln_status cl_lower(void *self, const kiln_lower_request *request,
                             kiln_blob *out, kiln_error **error)
 {
@@ -199,6 +302,11 @@ static kiln_status cl_lower(void *self, const kiln_lower_request *request,
     size_t size;
     const void *ir = kiln_code_ir(request->root, &size);
 
+    if (!request->is_function && !is_for_launches(ir, size))
+        return kiln__error_set(error, KILN_ECOMPILE,
+                               "%s is not declared with `kernel`: it can be "
+                               "called, but not launched",
+                               kiln_code_name(request->root));
     if (kiln__blob_copy(out, cl->alloc, ir, size) != KILN_OK)
         return kiln__error_no_memory(error);
     return KILN_OK;
@@ -242,4 +350,7 @@ const kiln_frontend_ops kiln__cl_ops = {
     .root = cl_root,
     .program = cl_program,
     .function = cl_function,
+    .calls_by_number = 1,
+    .package = cl_package,
+    .parameters = cl_parameters,
 };

@@ -94,8 +94,20 @@ static int fits_pointer(const kiln__source_value *value, const kiln_type *type)
            fits_element(value, kiln_type_element(type));
 }
 
-static int fits(const kiln__source_value *value, const kiln_type *type)
+/* True for memory that no argument of a function is: an item's own, and a
+   group's. Kernels get group memory from the launch. */
+static int is_elsewhere(const matching *m, const kiln__source_value *value)
 {
+    return !m->kernel->is_kernel &&
+           (value->kind == KILN__SOURCE_LOCAL ||
+            (value->kind == KILN__SOURCE_POINTER && value->space == 0));
+}
+
+static int fits(const matching *m, const kiln__source_value *value,
+                const kiln_type *type)
+{
+    if (is_elsewhere(m, value))
+        return 0;
     switch (value->kind) {
     case KILN__SOURCE_SCALAR:
         return kiln_type_kind(type) == value->element;
@@ -142,6 +154,8 @@ static const char *wanted_array(matching *m, const kiln__source_value *value)
 /* Which types a parameter takes, in words. */
 static const char *wanted(matching *m, const kiln__source_value *value)
 {
+    if (is_elsewhere(m, value))
+        return "memory that only OpenCL C can name, no array";
     switch (value->kind) {
     case KILN__SOURCE_SCALAR:
         return scalar_name(m, value->element);
@@ -176,7 +190,7 @@ static void check(matching *m, size_t i)
 {
     const kiln__source_value *value = &m->kernel->parameters[i];
 
-    if (!fits(value, m->types[i]))
+    if (!fits(m, value, m->types[i]))
         refuse(m, kiln__arena_format(
                       &m->arena,
                       "parameter %zu of %s, '%s %s', takes %s and was given %s",
@@ -203,11 +217,14 @@ static void check_count(matching *m)
 
 /* ---- the entry ---- */
 
-static void write_parameter(kiln__text *out, const kiln__source_value *value,
+static void write_parameter(kiln__text *out, const matching *m,
+                            const kiln__source_value *value,
                             const kiln_type *type)
 {
     if (value->kind == KILN__SOURCE_POINTER)
-        kiln__text_format(out, "array %u\n", kiln_type_rank(type));
+        kiln__text_format(out, "%s %u\n",
+                          m->kernel->is_kernel ? "array" : "memory",
+                          kiln_type_rank(type));
     else if (value->kind == KILN__SOURCE_LOCAL)
         kiln__text_format(out, "local %" PRIu64 "\n",
                           value->alignment > 0 ? value->alignment : 1);
@@ -217,9 +234,14 @@ static void write_parameter(kiln__text *out, const kiln__source_value *value,
 
 static void write_entry(kiln__text *out, const matching *m)
 {
-    kiln__text_format(out, "kiln entry 1\n%s\n", m->kernel->name);
+    kiln__text_format(out, "%s\n%s\n",
+                      m->kernel->is_kernel ? KILN__CL_KERNEL
+                                           : KILN__CL_FUNCTION,
+                      m->kernel->name);
     for (size_t i = 0; i < m->count; i++)
-        write_parameter(out, &m->kernel->parameters[i], m->types[i]);
+        write_parameter(out, m, &m->kernel->parameters[i], m->types[i]);
+    if (m->kernel->result.kind != KILN__SOURCE_VOID)
+        kiln__text_add(out, "result\n");
 }
 
 static kiln_status match(kiln__text *out, matching *m, kiln_error **error)

@@ -253,6 +253,24 @@ kiln_opencl_program *kiln__cl_program_of(const char **kernel, kiln__cl *cl,
     return program;
 }
 
+uint64_t kiln__cl_subject_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return kiln__digest_word(
+        kiln__digest_bytes(name, dot != NULL ? (size_t)(dot - name) : 0));
+}
+
+kiln_opencl_program *kiln__cl_program_named(kiln__cl *cl, const char *name)
+{
+    kiln_opencl_program *program;
+
+    kiln__mutex_lock(&cl->lock);
+    program = find(cl, name, strlen(name));
+    kiln__mutex_unlock(&cl->lock);
+    return program;
+}
+
 static int is_identifier(const char *name)
 {
     size_t size = 0;

@@ -112,6 +112,11 @@ kiln_status kiln__cl_of(kiln__cl **out, const kiln_context *context);
    the kernel's name begins. NULL: there is none. */
 kiln_opencl_program *kiln__cl_program_of(const char **kernel, kiln__cl *cl,
                                          const char *name);
+/* Returns the subject of queries about the program of a function's name,
+   whether or not there is one. */
+uint64_t kiln__cl_subject_of(const char *name);
+/* Finds the program of that name, or NULL. */
+kiln_opencl_program *kiln__cl_program_named(kiln__cl *cl, const char *name);
 /* Returns the version that the world sees, or NULL: it has no text there. */
 kiln__cl_version *kiln__cl_version_at(kiln_opencl_program *program,
                                       uint64_t world);
@@ -123,6 +128,11 @@ void kiln__cl_collect(kiln__cl *cl, uint64_t oldest);
 
 /* ---- cl_frontend.c ---- */
 extern const kiln_frontend_ops kiln__cl_ops;
+/* Stores whether a program of OpenCL C defines the function, "gemm.scaled",
+   and lets the inference depend on that. */
+kiln_status kiln__cl_ask_defined(int *out, kiln_inference *inference,
+                                 kiln__cl *cl, const char *name, uint64_t world,
+                                 kiln_error **error);
 
 /* ---- cl_entry.c: the parts of a translation in stores ---- */
 
@@ -176,8 +186,8 @@ kiln_status kiln__cl_unit_find(kiln__cl_unit **out, kiln__cl *cl,
                                kiln_digest tokens);
 void kiln__cl_unit_keep(kiln__cl *cl, const kiln__cl_unit *unit,
                         kiln_digest tokens, uint64_t make_ns);
-/* Returns the number of the kernel, or `count`. */
-size_t kiln__cl_unit_kernel(const kiln__cl_unit *unit, const char *name);
+/* Returns the number of the function, or `count`. */
+size_t kiln__cl_unit_function(const kiln__cl_unit *unit, const char *name);
 
 /* ---- cl_known.c: for packs ---- */
 
@@ -198,6 +208,11 @@ kiln_status kiln__cl_unit_of(const kiln__cl_unit **out,
 
 /* ---- cl_call.c ---- */
 
+/* True when it is known that the function calls functions of other programs,
+   which the tokens of its own do not tell. It is known before anything is
+   stored about the function. */
+int kiln__cl_calls_others(kiln__cl_version *version, const char *function);
+
 /* Infers the functions of the kernel language that a function of the text
    calls, and writes which they are, as codegen/foreign/foreign_call.c reads
    it. */
@@ -206,7 +221,27 @@ kiln_status kiln__cl_call(kiln__text *out, kiln_inference *inference,
                           const kiln__source_function *caller,
                           kiln_error **error);
 
+/* ---- cl_function.c ---- */
+
+/* Stores the type of a scalar, a vector or nothing; NULL for anything else. */
+kiln_status kiln__cl_value_type(const kiln_type **out, kiln_context *context,
+                                const kiln__source_value *value,
+                                kiln_error **error);
+/* Stores the type of the function's result. KILN_ECOMPILE: other code cannot
+   take it. */
+kiln_status kiln__cl_result(const kiln_type **out, kiln_context *context,
+                            const kiln__source_function *function,
+                            kiln_error **error);
+/* Stores the types of scalar parameters, and NULL for others. */
+void kiln__cl_parameters(const kiln_type **types, size_t *count,
+                         kiln_context *context,
+                         const kiln__source_function *function);
+
 /* ---- cl_match.c ---- */
+
+/* How typed IR begins: codegen/foreign/foreign_wrap.c. */
+#define KILN__CL_KERNEL "kiln entry 1"
+#define KILN__CL_FUNCTION "kiln function 1"
 
 /* Writes how the entry of a kernel passes arguments of these types on, as
    codegen/foreign/foreign_wrap.c reads it. KILN_ECOMPILE: they do not fit, with

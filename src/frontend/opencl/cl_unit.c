@@ -106,12 +106,11 @@ kiln_status kiln__cl_unit_make(kiln__cl_unit **out, const kiln_alloc *alloc,
     return status;
 }
 
-size_t kiln__cl_unit_kernel(const kiln__cl_unit *unit, const char *name)
+size_t kiln__cl_unit_function(const kiln__cl_unit *unit, const char *name)
 {
     size_t i = 0;
 
-    while (i < unit->count && (!unit->functions[i].is_kernel ||
-                               strcmp(unit->functions[i].name, name) != 0))
+    while (i < unit->count && strcmp(unit->functions[i].name, name) != 0)
         i++;
     return i;
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "frontend/program/outside.h"
 #include "frontend/program/program_tables.h"
 
 /*
@@ -23,7 +24,10 @@ static const char *kind_text(const kiln__version *version)
         return "a type";
     case KILN__BINDING_CONST:
         return "a constant";
+    case KILN__BINDING_OUTSIDE_FUNCTION:
+        return "an imported name";
     case KILN__BINDING_PACKAGE:
+    case KILN__BINDING_OUTSIDE:
         return "an imported package";
     case KILN__BINDING_NONE:
         break;
@@ -41,6 +45,18 @@ static int is_reserved(const kiln__change *change, const char *name)
     return version != NULL && (version->binding.kind == KILN__BINDING_SCALAR ||
                                (version->binding.kind == KILN__BINDING_TYPE &&
                                 version->binding.named->package == NULL));
+}
+
+/* Here, an import by name has the kind NONE, and packages of all frontends are
+   of one kind. */
+static kiln__binding_kind kind_of(const kiln__version *version)
+{
+    if (version->import != NULL ||
+        version->binding.kind == KILN__BINDING_OUTSIDE_FUNCTION)
+        return KILN__BINDING_NONE;
+    return version->binding.kind == KILN__BINDING_OUTSIDE
+               ? KILN__BINDING_PACKAGE
+               : version->binding.kind;
 }
 
 int kiln__define_is_taken(kiln__change *change, const kiln__slot *slot,
@@ -62,9 +78,7 @@ int kiln__define_is_taken(kiln__change *change, const kiln__slot *slot,
                        "`%s` is defined twice in this text", slot->name);
         return 1;
     }
-    /* Here, an import by name has the kind NONE. */
-    if ((version->import != NULL ? KILN__BINDING_NONE
-                                 : version->binding.kind) == kind)
+    if (kind_of(version) == kind)
         return 0;
     kiln__diagnose(&change->diagnostics, change->source, span,
                    "already-defined", "choose another name",
@@ -199,6 +213,73 @@ static void import_name(kiln__change *change,
         kiln__change_touch_name(change, slot);
 }
 
+/* ---- imports of other frontends ---- */
+
+/* Gives the slot that meaning, unless it has it. */
+static void set_outside(kiln__change *change, kiln__slot *slot,
+                        const kiln__version *meaning, kiln__span span,
+                        kiln__binding_kind kind)
+{
+    const kiln__version *version = kiln__slot_version(slot, change->world);
+
+    if (version != NULL && version->import == NULL &&
+        version->binding.kind == meaning->binding.kind &&
+        kiln__digest_equal(version->digest, meaning->digest))
+        return;
+    if (kiln__define_is_taken(change, slot, span, kind))
+        return;
+    if (kiln__change_name(change, slot, meaning) != NULL)
+        kiln__change_touch_name(change, slot);
+}
+
+static void import_outside_name(kiln__change *change,
+                                const kiln__definition *definition,
+                                const kiln__outside *outside, const char *name)
+{
+    kiln__version meaning = {.binding = {.kind = KILN__BINDING_OUTSIDE_FUNCTION,
+                                         .outside = *outside}};
+    kiln__slot *slot;
+
+    if (kiln__slot_make(&slot, change->package, name) != KILN_OK) {
+        change->status = KILN_ENOMEM;
+        return;
+    }
+    meaning.binding.outside.name = slot->name;
+    meaning.digest = kiln__digest_combine(
+        kiln__digest_texts(outside->frontend->name, outside->package),
+        kiln__digest_text(name));
+    set_outside(change, slot, &meaning, definition->span, KILN__BINDING_NONE);
+}
+
+/* True when another frontend has the package: the import is of that. */
+static int import_outside(kiln__change *change,
+                          const kiln__definition *definition)
+{
+    kiln__version meaning = {.binding = {.kind = KILN__BINDING_OUTSIDE}};
+    kiln__outside *outside = &meaning.binding.outside;
+    kiln__slot *slot;
+
+    if (kiln__outside_find(&outside->frontend, change->language,
+                           definition->name) != KILN_OK)
+        return 0;
+    /* The text alone does not say whose package it is. */
+    change->has_other_inputs = 1;
+    if (kiln__slot_make(&slot, change->package, definition->name) != KILN_OK) {
+        change->status = KILN_ENOMEM;
+        return 1;
+    }
+    outside->package = slot->name;
+    meaning.digest =
+        kiln__digest_texts(outside->frontend->name, definition->name);
+    set_outside(change, slot, &meaning, definition->name_span,
+                KILN__BINDING_PACKAGE);
+    for (size_t i = 0; i < definition->name_count; i++)
+        import_outside_name(change, definition, outside, definition->names[i]);
+    return 1;
+}
+
+/* ---- all imports ---- */
+
 static void define_import(kiln__change *change,
                           const kiln__definition *definition)
 {
@@ -206,7 +287,8 @@ static void define_import(kiln__change *change,
         change->language, definition->name, strlen(definition->name));
 
     if (package == NULL || !package->loaded) {
-        diagnose_package(change, definition);
+        if (!import_outside(change, definition))
+            diagnose_package(change, definition);
         return;
     }
     if (package == change->package) {

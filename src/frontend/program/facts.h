@@ -50,8 +50,17 @@ typedef enum kiln__binding_kind {
     KILN__BINDING_TYPE,   /* member: named */
     KILN__BINDING_SCALAR, /* member: type; f32, Bool, ... */
     KILN__BINDING_CONST,  /* members: definition, and the package where it is */
-    KILN__BINDING_PACKAGE
+    KILN__BINDING_PACKAGE,
+    KILN__BINDING_OUTSIDE,         /* a package of another frontend */
+    KILN__BINDING_OUTSIDE_FUNCTION /* a function of such a package */
 } kiln__binding_kind;
+
+/* What other frontends have; the names live as long as the language. */
+typedef struct kiln__outside {
+    kiln_frontend *frontend;
+    const char *package;
+    const char *name; /* of a function */
+} kiln__outside;
 
 typedef struct kiln__binding {
     kiln__binding_kind kind;
@@ -62,6 +71,7 @@ typedef struct kiln__binding {
     kiln__source *source;
     /* PACKAGE: the package meant; CONST: where it is defined. */
     kiln_package *package;
+    kiln__outside outside; /* OUTSIDE, OUTSIDE_FUNCTION */
 } kiln__binding;
 
 /* The method that a call gets, and what its type parameters stand for. */

@@ -208,8 +208,7 @@ static kiln_status describe_kernel(kiln__codegen_job *job, LLVMValueRef kernel)
 static kiln_status adapt(kiln__codegen_job *job)
 {
     KILN_TRY(kiln__device_check_local(job, LOCAL_MAX));
-    return job->request->module != NULL ? kiln__cuda_order_atomics(job)
-                                        : KILN_OK;
+    return kiln__job_has_foreign(job) ? kiln__cuda_order_atomics(job) : KILN_OK;
 }
 
 static kiln_status finish_payload(kiln__codegen_job *job,

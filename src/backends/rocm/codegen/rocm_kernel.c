@@ -122,7 +122,7 @@ kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,
        it. */
     LLVMSetVisibility(kernel, LLVMProtectedVisibility);
     set_group(job, kernel);
-    if (job->request->module == NULL) {
+    if (!kiln__job_has_foreign(job)) {
         say_what_is_unasked(job);
         kiln__rocm_describe_atomics(job);
     }

@@ -120,7 +120,9 @@ static void drop_invariants(const kiln__codegen_job *job)
     }
 }
 
-/* Fills in which of the target's spaces each of the module's becomes. */
+/* Fills in which of the target's spaces each of the module's becomes. An array
+   that typed IR passes may be of a group, so an external function has none in
+   global memory. */
 static kiln_status read_map(kiln__codegen_job *job, unsigned to[SPACE_COUNT],
                             unsigned *generic)
 {
@@ -132,7 +134,8 @@ static kiln_status read_map(kiln__codegen_job *job, unsigned to[SPACE_COUNT],
     for (unsigned i = 0; i < SPACE_COUNT; i++) {
         to[i] = KILN__LLVM_NO_SPACE;
         if (numbers[i] != KILN__LLVM_NO_SPACE)
-            to[i] = target[numbers[i]];
+            to[i] =
+                target[job->is_external && numbers[i] == 1 ? 0 : numbers[i]];
         if (numbers[i] == 0)
             *generic = i;
     }
