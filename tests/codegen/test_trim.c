@@ -126,6 +126,34 @@ static void a_group_adds_rows_of_columns(void **state)
     free(text);
 }
 
+/* The place of the sum is an int, of which LLVM makes shifts. */
+static const char in_place[] =
+    GROUPS_HEAD "define i32 @k(ptr %item, ptr %y, i64 %ny, i32 %n, i32 %m) {\n"
+                "  %g = call i64 @kiln_global_id(ptr %item, i32 0)\n"
+                "  %i = trunc i64 %g to i32\n"
+                "  %i64 = sext i32 %i to i64\n"
+                "  %p = getelementptr float, ptr %y, i64 %i64\n"
+                "  br label %turn\n"
+                "turn:\n"
+                "  %j = phi i32 [ 0, %0 ], [ %j.next, %turn ]\n"
+                "  %s = load float, ptr %p\n"
+                "  %s.next = fadd float %s, 1.0\n"
+                "  store float %s.next, ptr %p\n"
+                "  %j.next = add nsw i32 %j, 1\n"
+                "  %more = icmp slt i32 %j.next, %m\n"
+                "  br i1 %more, label %turn, label %end\n"
+                "end:\n  ret i32 0\n}\n";
+
+static void a_group_adds_in_place(void **state)
+{
+    char *text = optimised(in_place, array_and_ends, 3);
+
+    (void)state;
+    if (strstr(text, "fadd <") == NULL)
+        fail_msg("%s", text);
+    free(text);
+}
+
 static void columns_have_their_sums(void **state)
 {
     float y[40 * 7];
@@ -174,6 +202,7 @@ int main(void)
         cmocka_unit_test(both_ends_and_rows_are_bounds),
         cmocka_unit_test(a_guard_behind_a_barrier_is_a_bound),
         cmocka_unit_test(a_group_adds_rows_of_columns),
+        cmocka_unit_test(a_group_adds_in_place),
         cmocka_unit_test(columns_have_their_sums),
         cmocka_unit_test(a_question_about_data_stays),
     };

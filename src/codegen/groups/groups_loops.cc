@@ -14,8 +14,11 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "codegen/groups/groups_plan.h"
+
+using namespace llvm::PatternMatch;
 
 /*
  * This is what lower_group_loops.c does for the language. A loop that all items
@@ -87,6 +90,25 @@ static distance of_product(const loop_finder &f, const llvm::Instruction *at,
            (is_shift ? INT64_C(1) << by->getSExtValue() : by->getSExtValue());
 }
 
+/* LLVM writes a truncation that is extended, and often multiplied by the size
+   of an element, as a shift to the left and one to the right. */
+static distance of_shifts(const loop_finder &f, const llvm::Instruction *at,
+                          unsigned depth)
+{
+    const llvm::Value *value;
+    const llvm::APInt *left, *right;
+    distance d;
+
+    if (!match(at,
+               m_AShr(m_Shl(m_Value(value), m_APInt(left)), m_APInt(right))) ||
+        left->ult(*right) || (*left - *right).ugt(16))
+        return std::nullopt;
+    d = distance_of(f, value, depth);
+    if (d)
+        *d *= INT64_C(1) << (*left - *right).getZExtValue();
+    return d;
+}
+
 static distance of_sum(const loop_finder &f, const llvm::Instruction *at,
                        unsigned depth)
 {
@@ -153,6 +175,8 @@ static distance distance_of(const loop_finder &f, const llvm::Value *value,
     case llvm::Instruction::Mul:
     case llvm::Instruction::Shl:
         return of_product(f, at, depth + 1);
+    case llvm::Instruction::AShr:
+        return of_shifts(f, at, depth + 1);
     default:
         return std::nullopt;
     }
