@@ -434,6 +434,32 @@ static void doubles_are_right_everywhere(void **state)
     }
 }
 
+/* The exponent multiplies the error of the logarithm by up to 700 / log(x). */
+static void powers_with_large_exponents_are_right(void **state)
+{
+    static double x[RANDOM], y[RANDOM], out[RANDOM];
+    const function *pow_row = functions;
+    uint64_t seed = 88172645463325252u;
+
+    while (strcmp(pow_row->name, "pow") != 0)
+        pow_row++;
+    for (size_t i = 0; i < RANDOM; i++) {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        x[i] = 0.5 + (double)(seed >> 32) * 1.5 / 4294967296.0;
+        y[i] =
+            ((double)(seed & 0xFFFFF) / 524288.0 - 1) * 700 / fabs(log(x[i]));
+    }
+    run(*state, pow_row, "plain", 1, out, x, y, RANDOM);
+    for (size_t i = 0; i < RANDOM; i++) {
+        const long double exact = powl((long double)x[i], (long double)y[i]);
+
+        if (!(distance(out[i], exact, (double)exact, 53, -1021) <= 1))
+            fail_msg("pow(%a, %a) is %a, not %La", x[i], y[i], out[i], exact);
+    }
+}
+
 static int setup(void **state)
 {
     if (kernels_setup(state) != 0)
@@ -452,6 +478,7 @@ int main(void)
         cmocka_unit_test(checked_groups_give_the_same_bits),
         cmocka_unit_test(singles_are_right_everywhere),
         cmocka_unit_test(doubles_are_right_everywhere),
+        cmocka_unit_test(powers_with_large_exponents_are_right),
     };
 
     return cmocka_run_group_tests(tests, setup, kernels_teardown);
