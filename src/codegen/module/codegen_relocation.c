@@ -552,6 +552,15 @@ static int is_own(const search *s, LLVMValueRef variable)
     return own != NULL && strcmp(LLVMGetValueName2(variable, &size), own) == 0;
 }
 
+/* The memory of a group has no bytes before a launch, so it is defined without
+   an initializer, or by the driver. */
+static int is_group_memory(const search *s, LLVMValueRef variable)
+{
+    return s->job->backend->device != NULL &&
+           LLVMGetPointerAddressSpace(LLVMTypeOf(variable)) ==
+               KILN__SHARED_SPACE;
+}
+
 static const char *module_holds_address(search *s, LLVMModuleRef module)
 {
     const char *found;
@@ -561,7 +570,7 @@ static const char *module_holds_address(search *s, LLVMModuleRef module)
          at = LLVMGetNextGlobal(at)) {
         LLVMValueRef initial = LLVMGetInitializer(at);
 
-        if (is_own(s, at))
+        if (is_own(s, at) || is_group_memory(s, at))
             continue;
         if (initial == NULL || LLVMIsThreadLocal(at) ||
             holds_address(s, initial, 0))
