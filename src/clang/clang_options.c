@@ -25,7 +25,9 @@ static const char *const accepted[] = {"-cl-denorms-are-zero",
 static const char *const standards[] = {"CL1.0", "CL1.1", "CL1.2", "CL2.0",
                                         "CL3.0"};
 
-/* Allocas have no names, so that renaming a variable changes no module. */
+/* Allocas have no names, so that renaming a variable changes no module. A
+   program asks by macros which version the device has, and whether there are
+   images. */
 static const char *const always[] = {"-triple",
                                      "spir64-unknown-unknown",
                                      "-x",
@@ -40,6 +42,8 @@ static const char *const always[] = {"-triple",
                                      "-nostdsysteminc",
                                      "-include",
                                      KILN__CLANG_BASE_PATH,
+                                     "-D__OPENCL_VERSION__=120",
+                                     "-U__IMAGE_SUPPORT__",
                                      "-U__SPIR__",
                                      "-U__SPIR64__"};
 

@@ -30,6 +30,15 @@ static void options_reach_the_compiler(void **state)
     assert_contains(test.ir, "store i32 3, ptr");
 }
 
+static void programs_can_ask_for_version_and_images(void **state)
+{
+    (void)state;
+    assert_becomes(&test, "global int *a",
+                   "a[0] = __OPENCL_VERSION__;\n#ifdef __IMAGE_SUPPORT__\n"
+                   "#error\n#endif\n",
+                   "store i32 120, ptr");
+}
+
 static void fast_mathematics_is_in_the_flags(void **state)
 {
     (void)state;
@@ -405,6 +414,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(options_reach_the_compiler),
+        TEST(programs_can_ask_for_version_and_images),
         TEST(fast_mathematics_is_in_the_flags),
         TEST(every_option_of_opencl_is_taken),
         TEST(other_options_are_refused_by_name),
