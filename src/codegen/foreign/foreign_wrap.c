@@ -421,7 +421,7 @@ static void adopt_kernel(const wrapping *w)
     LLVMSetValueName2(w->kernel, name, sizeof name - 1);
     LLVMSetLinkage(w->kernel, LLVMInternalLinkage);
     if (LLVMGetFirstUse(w->kernel) == NULL)
-        kiln__add_attribute(w->kernel, "alwaysinline");
+        kiln__inline_always(w->kernel);
 }
 
 static void build_entry(wrapping *w)

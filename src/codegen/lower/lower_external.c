@@ -48,6 +48,18 @@ static void add(passing *p, LLVMValueRef value)
     p->values[p->count++] = value;
 }
 
+/* Other languages align a vector to its size, and up to this much. */
+#define BYTES_ALIGNMENT 128u
+
+static unsigned alignment_of(const kiln__lower_type *described)
+{
+    unsigned alignment = described->alignment;
+
+    while (alignment < described->size && alignment < BYTES_ALIGNMENT)
+        alignment *= 2;
+    return alignment;
+}
+
 /* Returns memory of the item for a value. It is in the function's first block,
    where it is no part of a loop. */
 static LLVMValueRef add_memory(const passing *p, uint32_t type)
@@ -66,7 +78,7 @@ static LLVMValueRef add_memory(const passing *p, uint32_t type)
     made = LLVMBuildAlloca(
         l->builder,
         LLVMArrayType2(LLVMInt8TypeInContext(l->context), described->size), "");
-    LLVMSetAlignment(made, described->alignment);
+    LLVMSetAlignment(made, alignment_of(described));
     LLVMPositionBuilderAtEnd(l->builder, here);
     return made;
 }
