@@ -130,6 +130,40 @@ expect 0 compile programs.cl scale 'f32[:]' f32 --emit llvm -I include
 says out "define"
 expect 0 cache explain programs.cl scale 'f32[:]' f32 -I include
 case $(grep ^binary out) in *": found") ;; *) fail "binary: not found" ;; esac
+
+# A division that has no value ends no process.
+cat >divide.cl <<'CL'
+kernel void quotient(global int *a, global const int *b)
+{
+    size_t i = get_global_id(0);
+
+    a[i] = a[i] / b[i];
+}
+kernel void least(global int *a, int b, global uint *c, uint d)
+{
+    a[0] = (a[0] - 2147483647 - 1) / b;
+    a[1] = (a[1] - 2147483647 - 2) % b;
+    c[0] = c[0] / d;
+    c[1] = c[1] % d;
+}
+kernel void vectors(global int4 *a, global const int4 *b)
+{
+    a[0] %= b[0];
+}
+CL
+for level in 0 2; do
+    expect 0 run divide.cl quotient 'i32[4]=iota' 'i32[4]=zeros' --grid 4 \
+        --print 0 --set opt=$level
+    line 1 "0 1 2 3"
+    expect 0 run divide.cl least 'i32[2]=iota' -1:i32 'u32[2]=ones' 0:u32 \
+        --grid 1 --print 0 --print 2 --set opt=$level
+    line 1 "-2147483648 0"
+    line 2 "1 0"
+    expect 0 run divide.cl vectors 'i32[4]=iota' 'i32[4]=zeros' --grid 1 \
+        --print 0 --set opt=$level
+    line 1 "0 0 0 0"
+done
+
 cat >list <<'LIST'
 programs.scale(f32[:], f32)
 programs.more(i32[:])

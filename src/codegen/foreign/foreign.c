@@ -107,7 +107,8 @@ static kiln_status check_type(kiln__codegen_job *job, LLVMValueRef entry)
         return KILN_OK;
     wanted_text = LLVMPrintTypeToString(wanted);
     given_text = LLVMPrintTypeToString(given);
-    kiln__job_fail(job, KILN_ECODEGEN, "entry '%s' is %s and must be %s",
+    kiln__job_fail(job, KILN_ECODEGEN,
+                   "entry '%s' is %s and must be %s, or return void",
                    job->request->entry, given_text, wanted_text);
     LLVMDisposeMessage(given_text);
     LLVMDisposeMessage(wanted_text);
@@ -206,6 +207,7 @@ static kiln_status read_module(kiln__codegen_job *job, LLVMValueRef *entry)
     KILN_TRY(check_entry(job, *entry));
     if (kiln__neutral_is(*entry))
         KILN_TRY(kiln__neutral_end_programs(job));
+    kiln__foreign_guard_divisions(job);
     kiln__foreign_mark_convergent(job);
     return kiln__foreign_trim(job, *entry);
 }

@@ -39,6 +39,11 @@ int kiln__foreign_is_call(LLVMValueRef function);
 kiln_status kiln__foreign_define_calls(kiln__codegen_job *job,
                                        const char *lines);
 
+/* ---- foreign_divide.c ---- */
+/* Gives divisions that a processor stops at some result. For devices it does
+   nothing. */
+void kiln__foreign_guard_divisions(const kiln__codegen_job *job);
+
 /* ---- foreign_trim.c ---- */
 /* Removes what means nothing to a kernel, above all dead code, and makes
    everything internal except `root`. Refuses what would run or be resolved by a
