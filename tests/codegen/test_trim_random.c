@@ -200,8 +200,10 @@ static int32_t changed(const program *p, int32_t element, uint64_t id)
     uint32_t value = (uint32_t)element * 5u + (uint32_t)id;
 
     value += (uint32_t)(int16_t)(uint16_t)id + (uint8_t)(id + 100);
-    for (int64_t k = 0; p->has_loop && k < p->turns; k++)
+    for (int64_t k = 0; p->has_loop && k < p->turns; k++) {
         value = value * 3u + (uint32_t)k + (uint32_t)element;
+        element = (int32_t)value;
+    }
     return (int32_t)value;
 }
 
@@ -464,6 +466,7 @@ static unsigned put_change(const program *p)
         "  %%k32 = trunc i64 %%k to i32\n"
         "  %%s3 = mul i32 %%s, 3\n  %%sk = add i32 %%s3, %%k32\n"
         "  %%s.next = add i32 %%sk, %%again\n"
+        "  store i32 %%s.next, ptr %%place\n"
         "  %%k.next = add i64 %%k, 1\n"
         "  br label %%head\ndone:\n");
     return 1;
