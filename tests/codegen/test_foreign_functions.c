@@ -492,9 +492,15 @@ static void odd_ways_to_pass_and_to_call_are_refused(void **state)
                        asked, "it names a garbage collector");
     foreign_refused_on(ALL,
                        "declare i32 @p(...)\n"
-                       "define internal void @f() noinline personality ptr @p"
-                       " {\n  ret void\n}\n",
-                       asked, "it handles C++ exceptions");
+                       "define internal i32 @f(ptr %g) noinline personality "
+                       "ptr @p {\n"
+                       "  invoke void %g() to label %a unwind label %b\n"
+                       "a:\n  ret i32 0\n"
+                       "b:\n  %l = landingpad { ptr, i32 } cleanup\n"
+                       "  ret i32 1\n}\n",
+                       "  %c = call i32 @f(ptr null)\n"
+                       "  store i32 %c, @A %y\n",
+                       "it handles C++ exceptions");
     foreign_refused_on(ALL,
                        "define internal void @f() noinline {\n  ret void\n}\n",
                        "  call void @f() [ \"deopt\"(i32 1) ]\n",
@@ -504,6 +510,31 @@ static void odd_ways_to_pass_and_to_call_are_refused(void **state)
         "  callbr void asm sideeffect \"\", \"!i\"() to label %a [label %b]\n"
         "a:\n  br label %c\nb:\n  br label %c\nc:\n",
         "function 'k' of the module: it contains assembly");
+}
+
+/* Rust's functions name a personality without having landing pads, and nothing
+   that a module of C++ calls throws. */
+static void what_throws_nothing_needs_no_personality(void **state)
+{
+    static const char head[] =
+        "declare i32 @rust_eh_personality(...)\n"
+        "declare float @sqrtf(float)\n"
+        "define internal i32 @f() noinline personality ptr "
+        "@rust_eh_personality {\n  ret i32 20\n}\n"
+        "define internal i32 @g() noinline personality ptr "
+        "@rust_eh_personality {\n"
+        "  %x = invoke float @sqrtf(float 484.0) to label %a unwind label %b\n"
+        "a:\n  %v = fptosi float %x to i32\n  ret i32 %v\n"
+        "b:\n  %l = landingpad { ptr, i32 } cleanup\n"
+        "  resume { ptr, i32 } %l\n}\n";
+    static const char body[] = "  %a = call i32 @f()\n"
+                               "  %b = call i32 @g()\n"
+                               "  %s = add i32 %a, %b\n" STORE("i32", "%s");
+
+    (void)state;
+    foreign_accepted(head, body);
+    assert_int_equal(foreign_run(head, body, 0), 42);
+    assert_int_equal(foreign_run(head, body, 2), 42);
 }
 
 static void labels_have_addresses_where_jumps_can_reach_them(void **state)
@@ -751,6 +782,7 @@ int main(void)
         cmocka_unit_test(calls_in_the_place_of_returns_work),
         cmocka_unit_test(arguments_of_any_number_are_read),
         cmocka_unit_test(odd_ways_to_pass_and_to_call_are_refused),
+        cmocka_unit_test(what_throws_nothing_needs_no_personality),
         cmocka_unit_test(labels_have_addresses_where_jumps_can_reach_them),
         cmocka_unit_test(scopes_of_atomics_are_the_targets),
         cmocka_unit_test(names_of_c_are_names_like_others),

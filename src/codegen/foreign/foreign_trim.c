@@ -137,10 +137,6 @@ static void plain_attributes(kiln__codegen_job *job, LLVMValueRef function)
     for (size_t i = 0; i < sizeof dropped_kinds / sizeof dropped_kinds[0]; i++)
         LLVMRemoveEnumAttributeAtIndex(function, self,
                                        kiln__attribute_kind(dropped_kinds[i]));
-    LLVMAddAttributeAtIndex(
-        function, self,
-        LLVMCreateEnumAttribute(job->context, kiln__attribute_kind("nounwind"),
-                                0));
 }
 
 /* SPIR's own calling convention; it is C's. */
@@ -234,6 +230,9 @@ static void trim_functions(kiln__codegen_job *job, LLVMValueRef root)
     for (at = LLVMGetFirstFunction(job->module); at != NULL;
          at = LLVMGetNextFunction(at)) {
         kiln__llvm_plain_global(at);
+        /* Nothing throws exceptions of C++ here, and declared functions are
+           Kiln's or a library's. So an `invoke` is a call, once simplified. */
+        kiln__add_attribute(at, "nounwind");
         if (LLVMGetFunctionCallConv(at) == SPIR_FUNCTION)
             LLVMSetFunctionCallConv(at, LLVMCCallConv);
         if (LLVMIsDeclaration(at))
@@ -279,18 +278,11 @@ static int uses_matrices(const kiln__codegen_job *job)
     return 0;
 }
 
-/* LLVM's matrix intrinsics stand for loads, stores and arithmetic of vectors,
-   but only a pass that no level runs by itself replaces them. */
-static kiln_status drop_dead_code(kiln__codegen_job *job)
+static kiln_status run_passes(kiln__codegen_job *job, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(
-        job->module,
-        uses_matrices(job)
-            ? "globaldce,function(simplifycfg,lower-matrix-intrinsics),"
-              "globaldce"
-            : "globaldce,function(simplifycfg),globaldce",
-        job->machine, options);
+    LLVMErrorRef error =
+        LLVMRunPasses(job->module, passes, job->machine, options);
 
     LLVMDisposePassBuilderOptions(options);
     if (error != NULL) {
@@ -300,6 +292,25 @@ static kiln_status drop_dead_code(kiln__codegen_job *job)
         LLVMDisposeErrorMessage(text);
     }
     return job->status;
+}
+
+/* Compilers name a personality, which is a function of a runtime, for all
+   functions: Rust's for those also that have no landing pads, and there may be
+   none left where no callee unwinds. LLVM's matrix intrinsics stand for loads,
+   stores and arithmetic of vectors, but only a pass that no level runs by
+   itself replaces them. */
+static kiln_status drop_dead_code(kiln__codegen_job *job)
+{
+    LLVMValueRef at;
+
+    KILN_TRY(run_passes(
+        job, uses_matrices(job)
+                 ? "globaldce,function(simplifycfg,lower-matrix-intrinsics)"
+                 : "globaldce,function(simplifycfg)"));
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        kiln__llvm_drop_idle_personality(at);
+    return run_passes(job, "globaldce");
 }
 
 kiln_status kiln__foreign_trim(kiln__codegen_job *job, LLVMValueRef root)

@@ -93,6 +93,8 @@ void kiln__llvm_set_flag(LLVMModuleRef module, const char *name,
 void kiln__llvm_plain_global(LLVMValueRef global);
 /* Replaces the alias by what it stands for. */
 void kiln__llvm_replace_alias(LLVMValueRef alias);
+/* Drops the function's personality if it has no landing pad or other pad. */
+void kiln__llvm_drop_idle_personality(LLVMValueRef function);
 /* Returns NULL, or the name of a kind of constants that only linkers
    understand. */
 const char *kiln__llvm_linker_constant(LLVMValueRef value);

@@ -111,6 +111,27 @@ extern "C" void kiln__llvm_replace_alias(LLVMValueRef alias)
     value->eraseFromParent();
 }
 
+/* ---- exceptions of C++ ----
+ *
+ * The C interface can set a personality, but not remove one.
+ */
+
+static bool has_pads(const llvm::Function &function)
+{
+    for (const llvm::BasicBlock &block : function)
+        if (block.isEHPad())
+            return true;
+    return false;
+}
+
+extern "C" void kiln__llvm_drop_idle_personality(LLVMValueRef function)
+{
+    auto *f = llvm::cast<llvm::Function>(llvm::unwrap(function));
+
+    if (f->hasPersonalityFn() && !has_pads(*f))
+        f->setPersonalityFn(nullptr);
+}
+
 /* ---- constants ----
  *
  * The C interface has no names for some kinds of constants, and asking it for
