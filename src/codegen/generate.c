@@ -62,12 +62,6 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
 
 /* ---- stages ---- */
 
-/* Fails a stage that returned KILN_OK although LLVM reported an error. */
-static kiln_status outcome(const kiln__codegen_job *job, kiln_status status)
-{
-    return status != KILN_OK ? status : job->status;
-}
-
 static kiln_status lower(kiln__codegen_job *job)
 {
     KILN_TRY(kiln__foreign_externals(job));
@@ -163,7 +157,7 @@ static kiln_status optimise(kiln__codegen_job *job)
     int has_mathematics;
 
     kiln__vecmath_mark(job);
-    KILN_TRY(outcome(job, kiln__optimise(job)));
+    KILN_TRY(kiln__job_outcome(job, kiln__optimise(job)));
     has_mathematics = kiln__vecmath_expand(job, job->module);
     if (job->checked_module != NULL)
         (void)kiln__vecmath_expand(job, job->checked_module);
@@ -336,11 +330,11 @@ static kiln_status lower_and_time(kiln__codegen_job *job)
     status = kiln__lower_runtime_function(job);
     LLVMDisposeModule(job->module);
     job->module = kept;
-    KILN_TRY(outcome(job, status));
+    KILN_TRY(kiln__job_outcome(job, status));
     start = kiln__clock_ns();
     status = kiln__lower_runtime_function(job);
     job->make_ns = kiln__clock_ns() - start;
-    return outcome(job, status);
+    return kiln__job_outcome(job, status);
 }
 
 /* Makes bitcode of one runtime function. */
@@ -361,7 +355,7 @@ static kiln_status run_closure(kiln__codegen_job *job, product *out)
 {
     const uint64_t time = kiln__clock_ns();
 
-    KILN_TRY(outcome(job, kiln__closure_extract(job)));
+    KILN_TRY(kiln__job_outcome(job, kiln__closure_extract(job)));
     KILN_TRY(kiln__write_bitcode(job, &out->bytes));
     job->make_ns = stage_ended(job, KILN_STAGE_LINK, time) - time;
     return KILN_OK;
@@ -378,21 +372,21 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
         return run_closure(job, out);
 
     KILN_TRY(kiln__target_open(job));
-    KILN_TRY(outcome(job, lower(job)));
+    KILN_TRY(kiln__job_outcome(job, lower(job)));
     time = stage_ended(job, KILN_STAGE_LOWER, time);
 
-    KILN_TRY(outcome(job, link(job)));
+    KILN_TRY(kiln__job_outcome(job, link(job)));
     time = stage_ended(job, KILN_STAGE_LINK, time);
     if (job->request->form == KILN_EMIT_LLVM)
         return take_text(job, "llvm", out);
 
     if (job->request->module != NULL)
         kiln__foreign_find_small(job);
-    KILN_TRY(outcome(job, optimise(job)));
+    KILN_TRY(kiln__job_outcome(job, optimise(job)));
     if (kiln__job_has_foreign(job))
         KILN_TRY(kiln__foreign_check_code(job));
     if (job->backend->adapt != NULL)
-        KILN_TRY(outcome(job, job->backend->adapt(job)));
+        KILN_TRY(kiln__job_outcome(job, job->backend->adapt(job)));
     time = stage_ended(job, KILN_STAGE_OPTIMISE, time);
     if (job->request->form == KILN_EMIT_LLVM_OPT)
         return take_text(job, "llvm", out);
@@ -403,7 +397,7 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->checked_module != NULL)
         kiln__frames_ask(job, job->checked_module);
     KILN_TRY(job->status);
-    KILN_TRY(outcome(job, emit(job, out)));
+    KILN_TRY(kiln__job_outcome(job, emit(job, out)));
     out->stack_bytes = kiln__frames_stack(job);
     KILN_TRY(job->status);
     stage_ended(job, KILN_STAGE_EMIT, time);

@@ -11,6 +11,8 @@
 
 /* ---- failures ---- */
 
+/* Once there was not enough memory, whatever else seems to be wrong may be so
+   for want of what was not allocated. */
 kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
                            const char *format, ...)
 {
@@ -18,6 +20,10 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
 
     if (job->status != KILN_OK)
         return job->status;
+    if (job->arena.failed) {
+        job->message = "out of memory";
+        return job->status = KILN_ENOMEM;
+    }
     if (job->too_deep) {
         job->message = "the code is nested too deeply to be compiled";
         return job->status = KILN_ECODEGEN;
@@ -27,6 +33,13 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
     va_end(arguments);
     job->status = job->message != NULL ? status : KILN_ENOMEM;
     return job->status;
+}
+
+kiln_status kiln__job_outcome(kiln__codegen_job *job, kiln_status status)
+{
+    if (status == KILN_OK && job->arena.failed)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    return status != KILN_OK ? status : job->status;
 }
 
 /* Where LLVM's objects lie in this process differs from run to run, and means

@@ -489,6 +489,10 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Fails a stage that returned KILN_OK although LLVM reported an error, or
+   although there was not enough memory for all that it made. */
+kiln_status kiln__job_outcome(kiln__codegen_job *job, kiln_status status);
+
 /* Notes that the tool, with this file, took part in the job. The path is
    copied. */
 kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,

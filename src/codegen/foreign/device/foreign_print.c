@@ -37,6 +37,12 @@ static void fail(printing *p, const char *why)
     p->failed = 1;
 }
 
+static void fail_without_memory(printing *p)
+{
+    (void)kiln__job_fail(p->call->job, KILN_ENOMEM, "out of memory");
+    p->failed = 1;
+}
+
 /* ---- parts ---- */
 
 static void add_part(printing *p, uint32_t kind, const char *text,
@@ -56,7 +62,7 @@ static void add_text(printing *p, uint32_t kind, const char *text, size_t size)
     const char *kept = kiln__arena_string(&p->call->job->arena, text, size);
 
     if (kept == NULL)
-        fail(p, "out of memory");
+        fail_without_memory(p);
     else
         add_part(p, kind, kept, NULL);
 }
@@ -64,7 +70,7 @@ static void add_text(printing *p, uint32_t kind, const char *text, size_t size)
 static void end_plain(printing *p)
 {
     if (p->plain.failed)
-        fail(p, "out of memory");
+        fail_without_memory(p);
     else if (p->plain.size > 0)
         add_text(p, KILN__PRINT_TEXT, p->plain.bytes, p->plain.size);
     p->plain.size = 0;
@@ -247,7 +253,7 @@ static void take_conversion(printing *p)
     if (*p->at != '\0')
         kiln__text_add_n(&shape, p->at, 1);
     if (shape.failed)
-        fail(p, "out of memory");
+        fail_without_memory(p);
     else if (shape.size != 1 || strchr("dius", *shape.bytes) == NULL ||
              s.width != NULL)
         add_text(p, KILN__PRINT_FORMAT, shape.size > 0 ? shape.bytes : "",
