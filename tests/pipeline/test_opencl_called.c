@@ -4,115 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen_client/source_compile.h"
-#include "kiln.h"
-#include "kiln/opencl.h"
-#include "support/harness.h"
+#include "support/frontend/cl_mixed.h"
 
-typedef struct fixture {
-    kiln_context *context;
-    const kiln_config *config;
-    kiln_device *device;
-    kiln_queue *queue;
-    kiln_package *package;
-    kiln_opencl_program *program;
-} fixture;
-
-static fixture f;
-
-static int has_clang(void)
-{
-    char id[KILN__BUILD_ID_TEXT_SIZE];
-    kiln_context *context;
-
-    assert_ok(kiln_context_new(&context, NULL, &test_error));
-    kiln__source_compiler(id, context);
-    kiln_context_free(context);
-    return id[0] != '\0';
-}
-
-static void define_package(const char *text)
-{
-    assert_ok(kiln_package_define(f.package, "main.kiln", text, strlen(text),
-                                  NULL, &test_error));
-}
-
-static void define_program(const char *text)
-{
-    assert_ok(kiln_opencl_define(f.program, "filters.cl", text, strlen(text),
-                                 NULL, NULL, &test_error));
-}
+static cl_mixed f;
 
 static int set_up(void **state)
 {
     (void)state;
-    assert_ok(kiln_context_new(&f.context, NULL, &test_error));
-    assert_ok(kiln_config_new(&f.config, f.context, NULL, &test_error));
-    assert_ok(kiln_device_open(&f.device, f.context, "host", 0, &test_error));
-    assert_ok(kiln_queue_new(&f.queue, f.device, &test_error));
-    assert_ok(kiln_package_new(&f.package, f.context, "main", &test_error));
-    assert_ok(kiln_opencl_new(&f.program, f.context, "filters", &test_error));
+    cl_mixed_open(&f, "main", "filters");
+    f.kernels_are_opencl = 0;
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    kiln_queue_free(f.queue);
-    kiln_device_close(f.device);
-    kiln_context_free(f.context);
+    cl_mixed_close(&f);
     return 0;
-}
-
-static kiln_status compile(const kiln_kernel **out, const kiln_config *config,
-                           const char *name, const char *array,
-                           kiln_error **error)
-{
-    const kiln_type *type;
-    kiln_signature call = {NULL, &type, 1};
-
-    assert_ok(
-        kiln_package_function(&call.function, f.package, name, &test_error));
-    assert_ok(kiln_type_parse(&type, f.context, NULL, array, &test_error));
-    return kiln_compile(out, f.context, &call, config, NULL, error);
-}
-
-/* Runs the kernel on 8 numbers, in groups of 4. */
-static kiln_status run(float *numbers, const char *name, kiln_error **error)
-{
-    const kiln_launch launch = {.grid = {8, 1, 1}, .block = {4, 1, 1}};
-    kiln_array array = {.data = numbers, .sizes = {8}};
-    const void *arguments[] = {&array};
-    const kiln_kernel *kernel;
-    kiln_status status = compile(&kernel, f.config, name, "f32[:]", error);
-
-    if (status == KILN_OK)
-        status =
-            kiln_queue_launch(f.queue, kernel, &launch, arguments, 1, error);
-    return status == KILN_OK ? kiln_queue_wait(f.queue, error) : status;
-}
-
-static void expect(const char *name, const float expected[8])
-{
-    float numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-
-    assert_ok(run(numbers, name, &test_error));
-    for (size_t i = 0; i < 8; i++)
-        if (numbers[i] != expected[i])
-            fail_msg("%s: %zu is %f, not %f", name, i, (double)numbers[i],
-                     (double)expected[i]);
-}
-
-static void expect_error(const char *name, kiln_status status,
-                         const char *words)
-{
-    float numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-    kiln_error *error = NULL;
-
-    assert_int_equal(run(numbers, name, &error), status);
-    if (strstr(kiln_error_message(error), words) == NULL)
-        fail_msg("not \"%s\" but %s", words, kiln_error_message(error));
-    kiln_error_free(error);
 }
 
 #define KERNEL(body) \
@@ -124,121 +32,133 @@ static void expect_error(const char *name, kiln_status status,
 static void the_language_calls_a_function_of_opencl(void **state)
 {
     (void)state;
-    define_program("float square(float x) { return x * x; }\n");
-    define_package(
-        "import filters\n" KERNEL("    x[i] = filters.square(x[i])\n"));
-    expect("k", (float[]){0, 1, 4, 9, 16, 25, 36, 49});
+    cl_mixed_define_program(&f, "float square(float x) { return x * x; }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n" KERNEL("    x[i] = filters.square(x[i])\n"));
+    cl_mixed_expect(&f, "k", (float[]){0, 1, 4, 9, 16, 25, 36, 49});
 }
 
 static void a_function_may_be_imported_by_its_name(void **state)
 {
     (void)state;
-    define_program("static float twice(float x) { return 2 * x; }\n"
-                   "float more(float x, float y) { return twice(x) + y; }\n");
-    define_package("import filters: more\n"
-                   "fn own(x) = more(x, 1)\n" KERNEL(
-                       "    x[i] = own(x[i]) + more(x[i], 0.5)\n"));
-    expect("k", (float[]){1.5f, 5.5f, 9.5f, 13.5f, 17.5f, 21.5f, 25.5f, 29.5f});
+    cl_mixed_define_program(
+        &f, "static float twice(float x) { return 2 * x; }\n"
+            "float more(float x, float y) { return twice(x) + y; }\n");
+    cl_mixed_define_package(&f,
+                            "import filters: more\n"
+                            "fn own(x) = more(x, 1)\n" KERNEL(
+                                "    x[i] = own(x[i]) + more(x[i], 0.5)\n"));
+    cl_mixed_expect(
+        &f, "k",
+        (float[]){1.5f, 5.5f, 9.5f, 13.5f, 17.5f, 21.5f, 25.5f, 29.5f});
 }
 
 static void all_kinds_of_values_cross_the_border(void **state)
 {
     (void)state;
-    define_program("typedef struct pair { float a; int b; } pair;\n"
-                   "float4 turned(float4 v) { return v.wzyx; }\n"
-                   "float3 short_one(float3 v) { return v + 1; }\n"
-                   "bool below(float x, bool otherwise)\n"
-                   "{ return x < 3 ? true : otherwise; }\n"
-                   "float sum(pair p, char c, ulong n, double d, short h)\n"
-                   "{ p.b += 1; return p.a + p.b + c + n + (float)d + h; }\n"
-                   "void store(global float *x, uint at, float value)\n"
-                   "{ x[at] = value; }\n"
-                   "float total(global const float *x, long size)\n"
-                   "{ float s = 0; for (long i = 0; i < size; i++) s += x[i];\n"
-                   "  return s; }\n"
-                   "long here(void) { return get_global_id(0); }\n");
-    define_package(
-        "import filters\n"
-        "struct Pair\n    a: f32\n    b: i32\nend\n" KERNEL(
-            "    if i == 0\n"
-            "        filters.store(x, 7, filters.total(x, length(x)))\n"
-            "        v = filters.turned(Vec(x[0], x[1], x[2], x[3]))\n"
-            "        x[0] = v[0]\n"
-            "        w = filters.short_one(Vec(x[1], x[2], x[3]))\n"
-            "        x[1] = w[2]\n"
-            "    elseif i == 2\n"
-            "        p = Pair(1, 2)\n"
-            "        x[2] = filters.sum(p, -1, 10, 0.5, 1) + f32(p.b)\n"
-            "    elseif i == 3\n"
-            "        x[3] = filters.below(x[3], false) ? x[6] : -x[6]\n"
-            "    elseif i == 4\n"
-            "        x[4] = filters.below(x[4], true) ? x[6] : -x[6]\n"
-            "    elseif i == 5\n"
-            "        x[5] = f32(filters.here())\n"
-            "    end\n"));
-    expect("k", (float[]){3, 4, 16.5f, -6, 6, 5, 6, 28});
+    cl_mixed_define_program(
+        &f, "typedef struct pair { float a; int b; } pair;\n"
+            "float4 turned(float4 v) { return v.wzyx; }\n"
+            "float3 short_one(float3 v) { return v + 1; }\n"
+            "bool below(float x, bool otherwise)\n"
+            "{ return x < 3 ? true : otherwise; }\n"
+            "float sum(pair p, char c, ulong n, double d, short h)\n"
+            "{ p.b += 1; return p.a + p.b + c + n + (float)d + h; }\n"
+            "void store(global float *x, uint at, float value)\n"
+            "{ x[at] = value; }\n"
+            "float total(global const float *x, long size)\n"
+            "{ float s = 0; for (long i = 0; i < size; i++) s += x[i];\n"
+            "  return s; }\n"
+            "long here(void) { return get_global_id(0); }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n"
+            "struct Pair\n    a: f32\n    b: i32\nend\n" KERNEL(
+                "    if i == 0\n"
+                "        filters.store(x, 7, filters.total(x, length(x)))\n"
+                "        v = filters.turned(Vec(x[0], x[1], x[2], x[3]))\n"
+                "        x[0] = v[0]\n"
+                "        w = filters.short_one(Vec(x[1], x[2], x[3]))\n"
+                "        x[1] = w[2]\n"
+                "    elseif i == 2\n"
+                "        p = Pair(1, 2)\n"
+                "        x[2] = filters.sum(p, -1, 10, 0.5, 1) + f32(p.b)\n"
+                "    elseif i == 3\n"
+                "        x[3] = filters.below(x[3], false) ? x[6] : -x[6]\n"
+                "    elseif i == 4\n"
+                "        x[4] = filters.below(x[4], true) ? x[6] : -x[6]\n"
+                "    elseif i == 5\n"
+                "        x[5] = f32(filters.here())\n"
+                "    end\n"));
+    cl_mixed_expect(&f, "k", (float[]){3, 4, 16.5f, -6, 6, 5, 6, 28});
 }
 
 static void built_in_functions_and_constants_come_along(void **state)
 {
     (void)state;
-    define_program(
+    cl_mixed_define_program(
+        &f,
         "constant float table[4] = {10, 20, 30, 40};\n"
         "float f(float x, int i) { return table[i & 3] + native_sqrt(x * x) +\n"
         "    fabs(mad(x, 1.0f, 0.0f)) + sin(0.0f * x); }\n");
-    define_package(
-        "import filters: f\n" KERNEL("    x[i] = f(x[i], i32(i))\n"));
-    expect("k", (float[]){10, 22, 34, 46, 18, 30, 42, 54});
+    cl_mixed_define_package(
+        &f, "import filters: f\n" KERNEL("    x[i] = f(x[i], i32(i))\n"));
+    cl_mixed_expect(&f, "k", (float[]){10, 22, 34, 46, 18, 30, 42, 54});
 }
 
 static void exceptions_cross_the_border_twice(void **state)
 {
     (void)state;
-    define_program("float checked(float x) __asm__(\"main.checked\");\n"
-                   "float outer(float x) { return 2 * checked(x); }\n");
-    define_package("import filters\n"
-                   "fn checked(x)\n"
-                   "    assert(x < 3, \"too large\")\n"
-                   "    return x + f32(global_id(0))\n"
-                   "end\n" KERNEL("    if x[i] < limit\n"
-                                  "        x[i] = filters.outer(x[i])\n"
-                                  "    end\n"));
-    expect_error("k", KILN_ECOMPILE, "limit");
-    define_package("import filters\n"
-                   "const limit = 3.0\n"
-                   "fn checked(x)\n"
-                   "    assert(x < 3, \"too large\")\n"
-                   "    return x + f32(global_id(0))\n"
-                   "end\n" KERNEL("    if x[i] < limit\n"
-                                  "        x[i] = filters.outer(x[i])\n"
-                                  "    end\n") "kernel all(x)\n"
-                                               "    i = global_id(0)\n"
-                                               "    x[i] = "
-                                               "filters.outer(x[i])\n"
-                                               "end\n");
-    expect("k", (float[]){0, 4, 8, 3, 4, 5, 6, 7});
-    expect_error("all", KILN_EEXCEPTION, "too large");
+    cl_mixed_define_program(
+        &f, "float checked(float x) __asm__(\"main.checked\");\n"
+            "float outer(float x) { return 2 * checked(x); }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n"
+            "fn checked(x)\n"
+            "    assert(x < 3, \"too large\")\n"
+            "    return x + f32(global_id(0))\n"
+            "end\n" KERNEL("    if x[i] < limit\n"
+                           "        x[i] = filters.outer(x[i])\n"
+                           "    end\n"));
+    cl_mixed_expect_error(&f, "k", KILN_ECOMPILE, "limit");
+    cl_mixed_define_package(
+        &f, "import filters\n"
+            "const limit = 3.0\n"
+            "fn checked(x)\n"
+            "    assert(x < 3, \"too large\")\n"
+            "    return x + f32(global_id(0))\n"
+            "end\n" KERNEL("    if x[i] < limit\n"
+                           "        x[i] = filters.outer(x[i])\n"
+                           "    end\n") "kernel all(x)\n"
+                                        "    i = global_id(0)\n"
+                                        "    x[i] = "
+                                        "filters.outer(x[i])\n"
+                                        "end\n");
+    cl_mixed_expect(&f, "k", (float[]){0, 4, 8, 3, 4, 5, 6, 7});
+    cl_mixed_expect_error(&f, "all", KILN_EEXCEPTION, "too large");
 }
 
 static void kernels_with_barriers_call_them(void **state)
 {
     (void)state;
-    define_program("float at(global float *x, ulong i) { return x[i] * 2; }\n"
-                   "float here(float x) { return x + get_local_id(0); }\n");
-    define_package(
-        "import filters\n" KERNEL("    local part = f32[4]\n"
-                                  "    l = local_id(0)\n"
-                                  "    part[l] = filters.here(x[i])\n"
-                                  "    barrier()\n"
-                                  "    x[i] = filters.at(part, 3 - l)\n"));
-    expect_error("k", KILN_ECOMPILE, "takes u64 and was given i64");
-    define_package(
+    cl_mixed_define_program(
+        &f, "float at(global float *x, ulong i) { return x[i] * 2; }\n"
+            "float here(float x) { return x + get_local_id(0); }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n" KERNEL("    local part = f32[4]\n"
+                                      "    l = local_id(0)\n"
+                                      "    part[l] = filters.here(x[i])\n"
+                                      "    barrier()\n"
+                                      "    x[i] = filters.at(part, 3 - l)\n"));
+    cl_mixed_expect_error(&f, "k", KILN_ECOMPILE,
+                          "takes u64 and was given i64");
+    cl_mixed_define_package(
+        &f,
         "import filters\n" KERNEL("    local part = f32[4]\n"
                                   "    l = local_id(0)\n"
                                   "    part[l] = filters.here(x[i])\n"
                                   "    barrier()\n"
                                   "    x[i] = filters.at(part, u64(3 - l))\n"));
-    expect("k", (float[]){12, 8, 4, 0, 20, 16, 12, 8});
+    cl_mixed_expect(&f, "k", (float[]){12, 8, 4, 0, 20, 16, 12, 8});
 }
 
 /* ---- edits ---- */
@@ -247,7 +167,7 @@ static const kiln_kernel *compiled(const char *name)
 {
     const kiln_kernel *kernel;
 
-    assert_ok(compile(&kernel, f.config, name, "f32[:]", &test_error));
+    assert_ok(cl_mixed_compile(&kernel, &f, name, &test_error));
     return kernel;
 }
 
@@ -256,34 +176,36 @@ static void an_edit_of_the_function_ends_its_callers(void **state)
     const kiln_kernel *first, *other;
 
     (void)state;
-    define_program("float f(float x) { return x + 1; }\n"
-                   "float g(float x) { return x - 1; }\n");
-    define_package(
-        "import filters\n"
-        "fn through(x) = filters.f(x)\n" KERNEL(
-            "    x[i] = through(x[i])\n") "kernel other(x)\n    x[0] = "
-                                          "filters.g(x[0])\nend\n");
+    cl_mixed_define_program(&f, "float f(float x) { return x + 1; }\n"
+                                "float g(float x) { return x - 1; }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n"
+            "fn through(x) = filters.f(x)\n" KERNEL(
+                "    x[i] = through(x[i])\n") "kernel other(x)\n    x[0] = "
+                                              "filters.g(x[0])\nend\n");
     first = compiled("k");
     other = compiled("other");
     /* A comment, and what only other functions are. */
-    define_program("/* adds one */ float f(float x) { return x + 1; }\n"
-                   "float g(float x) { return x - 1; }\n"
-                   "kernel void h(global float *x) { *x = 1; }\n");
+    cl_mixed_define_program(
+        &f, "/* adds one */ float f(float x) { return x + 1; }\n"
+            "float g(float x) { return x - 1; }\n"
+            "kernel void h(global float *x) { *x = 1; }\n");
     assert_ptr_equal(compiled("k"), first);
     assert_ptr_equal(compiled("other"), other);
-    define_program("float f(float x) { return x + 2; }\n"
-                   "float g(float x) { return x - 1; }\n");
+    cl_mixed_define_program(&f, "float f(float x) { return x + 2; }\n"
+                                "float g(float x) { return x - 1; }\n");
     assert_ptr_not_equal(compiled("k"), first);
     assert_ptr_equal(compiled("other"), other);
-    expect("k", (float[]){2, 3, 4, 5, 6, 7, 8, 9});
+    cl_mixed_expect(&f, "k", (float[]){2, 3, 4, 5, 6, 7, 8, 9});
     /* Literals adapt to what the parameter is now. */
-    define_program("double f(double x) { return x + 3; }\n"
-                   "float g(float x) { return x - 1; }\n");
-    expect_error("k", KILN_ECOMPILE, "takes f64 and was given f32");
+    cl_mixed_define_program(&f, "double f(double x) { return x + 3; }\n"
+                                "float g(float x) { return x - 1; }\n");
+    cl_mixed_expect_error(&f, "k", KILN_ECOMPILE,
+                          "takes f64 and was given f32");
     assert_ok(kiln_opencl_unload(f.program, NULL, &test_error));
-    expect_error("k", KILN_ECOMPILE, "filters.f");
-    define_program("float f(float x) { return x + 1; }\n");
-    expect("k", (float[]){1, 2, 3, 4, 5, 6, 7, 8});
+    cl_mixed_expect_error(&f, "k", KILN_ECOMPILE, "filters.f");
+    cl_mixed_define_program(&f, "float f(float x) { return x + 1; }\n");
+    cl_mixed_expect(&f, "k", (float[]){1, 2, 3, 4, 5, 6, 7, 8});
 }
 
 static void an_edit_below_the_function_ends_its_callers(void **state)
@@ -291,28 +213,32 @@ static void an_edit_below_the_function_ends_its_callers(void **state)
     const kiln_kernel *first;
 
     (void)state;
-    define_program("float base(float x) __asm__(\"main.base\");\n"
-                   "float f(float x) { return 2 * base(x); }\n");
-    define_package(
-        "import filters\n"
-        "fn base(x) = x + f32(1)\n" KERNEL("    x[i] = filters.f(x[i])\n"));
+    cl_mixed_define_program(&f, "float base(float x) __asm__(\"main.base\");\n"
+                                "float f(float x) { return 2 * base(x); }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n"
+            "fn base(x) = x + f32(1)\n" KERNEL("    x[i] = filters.f(x[i])\n"));
     first = compiled("k");
-    expect("k", (float[]){2, 4, 6, 8, 10, 12, 14, 16});
-    define_package("import filters\n"
-                   "fn base(x) = x + f32(2) # more\n" KERNEL(
-                       "    x[i] = filters.f(x[i])\n"));
+    cl_mixed_expect(&f, "k", (float[]){2, 4, 6, 8, 10, 12, 14, 16});
+    cl_mixed_define_package(&f, "import filters\n"
+                                "fn base(x) = x + f32(2) # more\n" KERNEL(
+                                    "    x[i] = filters.f(x[i])\n"));
     assert_ptr_not_equal(compiled("k"), first);
-    expect("k", (float[]){4, 6, 8, 10, 12, 14, 16, 18});
+    cl_mixed_expect(&f, "k", (float[]){4, 6, 8, 10, 12, 14, 16, 18});
 }
 
 static void literals_follow_the_parameters(void **state)
 {
     (void)state;
-    define_program("float f(float x, int n) { return x + n / 2; }\n");
-    define_package("import filters\n" KERNEL("    x[i] = filters.f(1, 3)\n"));
-    expect("k", (float[]){2, 2, 2, 2, 2, 2, 2, 2});
-    define_program("float f(float x, double n) { return x + n / 2; }\n");
-    expect("k", (float[]){2.5f, 2.5f, 2.5f, 2.5f, 2.5f, 2.5f, 2.5f, 2.5f});
+    cl_mixed_define_program(&f,
+                            "float f(float x, int n) { return x + n / 2; }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n" KERNEL("    x[i] = filters.f(1, 3)\n"));
+    cl_mixed_expect(&f, "k", (float[]){2, 2, 2, 2, 2, 2, 2, 2});
+    cl_mixed_define_program(
+        &f, "float f(float x, double n) { return x + n / 2; }\n");
+    cl_mixed_expect(&f, "k",
+                    (float[]){2.5f, 2.5f, 2.5f, 2.5f, 2.5f, 2.5f, 2.5f, 2.5f});
 }
 
 static void a_package_of_the_language_comes_first(void **state)
@@ -321,170 +247,35 @@ static void a_package_of_the_language_comes_first(void **state)
     static const char text[] = "fn f(x) = x + f32(10)\n";
 
     (void)state;
-    define_program("float f(float x) { return x + 1; }\n");
-    define_package("import filters\n" KERNEL("    x[i] = filters.f(x[i])\n"));
-    expect("k", (float[]){1, 2, 3, 4, 5, 6, 7, 8});
+    cl_mixed_define_program(&f, "float f(float x) { return x + 1; }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n" KERNEL("    x[i] = filters.f(x[i])\n"));
+    cl_mixed_expect(&f, "k", (float[]){1, 2, 3, 4, 5, 6, 7, 8});
     assert_ok(kiln_package_new(&package, f.context, "filters", &test_error));
     assert_ok(kiln_package_define(package, "filters.kiln", text,
                                   sizeof text - 1, NULL, &test_error));
     /* The import stays what it was until its text is defined again. */
-    expect("k", (float[]){1, 2, 3, 4, 5, 6, 7, 8});
-    define_package(
-        "import filters\n" KERNEL("    x[i] = filters.f(x[i]) + f32(1)\n"));
-    expect("k", (float[]){11, 12, 13, 14, 15, 16, 17, 18});
-}
-
-/* ---- two programs of OpenCL C ---- */
-
-static void define_second(const char *text)
-{
-    kiln_opencl_program *program;
-
-    assert_ok(kiln_opencl_new(&program, f.context, "second", &test_error));
-    assert_ok(kiln_opencl_define(program, "second.cl", text, strlen(text), NULL,
-                                 NULL, &test_error));
-}
-
-static kiln_status run_opencl(float *numbers, kiln_error **error)
-{
-    const kiln_launch launch = {.grid = {8, 1, 1}, .block = {4, 1, 1}};
-    kiln_array array = {.data = numbers, .sizes = {8}};
-    const void *arguments[] = {&array};
-    const kiln_kernel *kernel;
-    const kiln_type *type;
-    kiln_signature call = {NULL, &type, 1};
-    kiln_status status;
-
-    assert_ok(
-        kiln_opencl_function(&call.function, f.program, "k", &test_error));
-    assert_ok(kiln_type_parse(&type, f.context, NULL, "f32[:]", &test_error));
-    status = kiln_compile(&kernel, f.context, &call, f.config, NULL, error);
-    if (status == KILN_OK)
-        status =
-            kiln_queue_launch(f.queue, kernel, &launch, arguments, 1, error);
-    return status == KILN_OK ? kiln_queue_wait(f.queue, error) : status;
-}
-
-static void expect_opencl(const float expected[8])
-{
-    float numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-
-    assert_ok(run_opencl(numbers, &test_error));
-    for (size_t i = 0; i < 8; i++)
-        if (numbers[i] != expected[i])
-            fail_msg("%zu is %f, not %f", i, (double)numbers[i],
-                     (double)expected[i]);
-}
-
-#define CALLER \
-    "constant float table[2] = {0.5f, 0.25f};\n" \
-    "float4 add(float4 v, constant float *x, global void *y)\n" \
-    "    __asm__(\"second.add\");\n" \
-    "float f(float x) __asm__(\"second.f\");\n" \
-    "kernel void k(global float *x)\n" \
-    "{\n" \
-    "    size_t i = get_global_id(0);\n" \
-    "    float4 v = add((float4)(f(x[i])), table, x);\n" \
-    "    x[i] = v.x;\n" \
-    "}\n"
-
-static void programs_of_opencl_call_each_other(void **state)
-{
-    (void)state;
-    define_program(CALLER);
-    define_second("float4 add(float4 v, constant float *x, global void *y)\n"
-                  "{ return v + 1 + x[1]; }\n"
-                  "float f(float x) { return x + get_local_id(0); }\n");
-    expect_opencl(
-        (float[]){1.25f, 3.25f, 5.25f, 7.25f, 5.25f, 7.25f, 9.25f, 11.25f});
-    define_second("float4 add(float4 v, constant float *x, global void *y)\n"
-                  "{ return v + 2 + x[0]; }\n"
-                  "float f(float x) { return x + get_local_id(0); }\n");
-    expect_opencl((float[]){2.5f, 4.5f, 6.5f, 8.5f, 6.5f, 8.5f, 10.5f, 12.5f});
-}
-
-static void the_owner_of_a_label_may_change(void **state)
-{
-    static const char text[] = "fn f(x) = x + f32(10)\n";
-    kiln_package *package;
-
-    (void)state;
-    define_program("float f(float x) __asm__(\"second.f\");\n"
-                   "kernel void k(global float *x)\n"
-                   "{ size_t i = get_global_id(0); x[i] = f(x[i]); }\n");
-    assert_ok(kiln_package_new(&package, f.context, "second", &test_error));
-    assert_ok(kiln_package_define(package, "second.kiln", text, sizeof text - 1,
-                                  NULL, &test_error));
-    expect_opencl((float[]){10, 11, 12, 13, 14, 15, 16, 17});
-    define_second("float f(float x) { return x + 1; }\n");
-    expect_opencl((float[]){1, 2, 3, 4, 5, 6, 7, 8});
-    define_second("float g(float x) { return x + 1; }\n");
-    expect_opencl((float[]){10, 11, 12, 13, 14, 15, 16, 17});
-}
-
-static void what_programs_cannot_do_is_an_error(void **state)
-{
-    static const char *const texts[][3] = {
-        {"float f(float x) __asm__(\"second.f\");\n",
-         "float g(float x) __asm__(\"filters.g\");\n"
-         "float f(float x) { return g(x); }\n",
-         "they call each other"},
-        {"float f(float x) __asm__(\"second.f\");\n",
-         "float f(double x) { return x; }\n", "takes f64 and was given f32"},
-        {"float f(float x) __asm__(\"second.f\");\n",
-         "double f(float x) { return x; }\n",
-         "it gives f64, and is declared to give float"},
-        {"float f(float x) __asm__(\"second.f\");\n",
-         "float f(float x) { return y; }\n", "undeclared identifier 'y'"},
-        {"float f(float x) __asm__(\"second.f\");\n",
-         "float f(float x) { barrier(CLK_LOCAL_MEM_FENCE); return x; }\n",
-         "items of a group execute it together"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        float numbers[8] = {0};
-        kiln_error *error = NULL;
-        char text[512];
-
-        (void)snprintf(text, sizeof text,
-                       "%sfloat g(float x) { return f(x); }\n"
-                       "kernel void k(global float *x)\n"
-                       "{ size_t i = get_global_id(0); x[i] = g(x[i]); }\n",
-                       texts[i][0]);
-        define_program(text);
-        define_second(texts[i][1]);
-        assert_int_not_equal(run_opencl(numbers, &error), KILN_OK);
-        if (strstr(kiln_error_message(error), texts[i][2]) == NULL)
-            fail_msg("not \"%s\" but %s", texts[i][2],
-                     kiln_error_message(error));
-        kiln_error_free(error);
-    }
+    cl_mixed_expect(&f, "k", (float[]){1, 2, 3, 4, 5, 6, 7, 8});
+    cl_mixed_define_package(
+        &f, "import filters\n" KERNEL("    x[i] = filters.f(x[i]) + f32(1)\n"));
+    cl_mixed_expect(&f, "k", (float[]){11, 12, 13, 14, 15, 16, 17, 18});
 }
 
 /* ---- targets ---- */
 
 static void calls_work_on_all_targets(void **state)
 {
-    static const struct {
-        const char *target;
-        int32_t form;
-    } forms[] = {{"cuda:sm_80", KILN_EMIT_ASM},
-                 {"rocm:gfx906", KILN_EMIT_ASM},
-                 {"rocm:gfx1100", KILN_EMIT_ASM},
-                 {"spirv", KILN_EMIT_BINARY},
-                 {"host", KILN_EMIT_BINARY}};
-
     (void)state;
-    define_program(
-        "typedef struct pair { float a; int b; } pair;\n"
-        "float4 turned(float4 v) { return v.wzyx; }\n"
-        "float sum(pair p, global const float *x)\n"
-        "{ p.b += 1; return p.a + p.b + x[p.b] + sin(p.a) + x[1]; }\n"
-        "float checked(float x) __asm__(\"main.checked\");\n"
-        "float outer(float x)\n"
-        "{ return checked(x) + get_global_id(0); }\n");
-    define_package(
+    cl_mixed_define_program(
+        &f, "typedef struct pair { float a; int b; } pair;\n"
+            "float4 turned(float4 v) { return v.wzyx; }\n"
+            "float sum(pair p, global const float *x)\n"
+            "{ p.b += 1; return p.a + p.b + x[p.b] + sin(p.a) + x[1]; }\n"
+            "float checked(float x) __asm__(\"main.checked\");\n"
+            "float outer(float x)\n"
+            "{ return checked(x) + get_global_id(0); }\n");
+    cl_mixed_define_package(
+        &f,
         "import filters\n"
         "struct Pair\n    a: f32\n    b: i32\nend\n"
         "fn checked(x)\n"
@@ -496,23 +287,7 @@ static void calls_work_on_all_targets(void **state)
                        "    barrier()\n"
                        "    x[i] = filters.outer(v[1]) + sin(x[i]) +\n"
                        "        filters.sum(Pair(v[2], 1), part)\n"));
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-        const kiln_config *config;
-        const kiln_type *type;
-        kiln_signature call = {NULL, &type, 1};
-        kiln_blob code;
-
-        options.target = forms[i].target;
-        assert_ok(kiln_config_new(&config, f.context, &options, &test_error));
-        assert_ok(
-            kiln_package_function(&call.function, f.package, "k", &test_error));
-        assert_ok(
-            kiln_type_parse(&type, f.context, NULL, "f32[:]", &test_error));
-        assert_ok(kiln_emit(&code, f.context, &call, config, 0, forms[i].form,
-                            &test_error));
-        kiln_blob_release(&code);
-    }
+    cl_mixed_expect_targets(&f, "k");
 }
 
 /* ---- what is wrong ---- */
@@ -571,9 +346,9 @@ static void what_does_not_fit_is_an_error(void **state)
                        "    %s\n"
                        "end\n",
                        wrong[i].call);
-        define_program(wrong[i].program);
-        define_package(text);
-        expect_error("k", wrong[i].status, wrong[i].words);
+        cl_mixed_define_program(&f, wrong[i].program);
+        cl_mixed_define_package(&f, text);
+        cl_mixed_expect_error(&f, "k", wrong[i].status, wrong[i].words);
     }
 }
 
@@ -592,19 +367,13 @@ static void an_import_finds_nothing(void **state)
 
 static void functions_are_not_launched(void **state)
 {
-    const kiln_type *type;
-    kiln_signature call = {NULL, &type, 1};
     const kiln_kernel *kernel;
     kiln_error *error = NULL;
 
     (void)state;
-    define_program("void f(global float *x) { *x = 1; }\n");
-    assert_ok(
-        kiln_opencl_function(&call.function, f.program, "f", &test_error));
-    assert_ok(kiln_type_parse(&type, f.context, NULL, "f32[:]", &test_error));
-    assert_int_equal(
-        kiln_compile(&kernel, f.context, &call, f.config, NULL, &error),
-        KILN_ECOMPILE);
+    cl_mixed_define_program(&f, "void f(global float *x) { *x = 1; }\n");
+    f.kernels_are_opencl = 1;
+    assert_int_equal(cl_mixed_compile(&kernel, &f, "f", &error), KILN_ECOMPILE);
     assert_non_null(strstr(kiln_error_message(error), "but not launched"));
     kiln_error_free(error);
 }
@@ -623,16 +392,13 @@ int main(void)
         TEST(an_edit_below_the_function_ends_its_callers),
         TEST(literals_follow_the_parameters),
         TEST(a_package_of_the_language_comes_first),
-        TEST(programs_of_opencl_call_each_other),
-        TEST(the_owner_of_a_label_may_change),
-        TEST(what_programs_cannot_do_is_an_error),
         TEST(calls_work_on_all_targets),
         TEST(what_does_not_fit_is_an_error),
         TEST(an_import_finds_nothing),
         TEST(functions_are_not_launched),
     };
 
-    if (!has_clang())
+    if (!cl_mixed_has_clang())
         return program_skip(SKIP_PACKAGE, "clang's headers, for OpenCL C");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

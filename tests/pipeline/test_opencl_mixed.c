@@ -4,21 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen_client/source_compile.h"
-#include "kiln.h"
-#include "kiln/opencl.h"
-#include "support/harness.h"
+#include "support/frontend/cl_mixed.h"
 
-typedef struct fixture {
-    kiln_context *context;
-    const kiln_config *config;
-    kiln_device *device;
-    kiln_queue *queue;
-    kiln_package *package;
-    kiln_opencl_program *program;
-} fixture;
-
-static fixture f;
+static cl_mixed f;
 
 #define HELPERS \
     "fn square(x) = x * x\n" \
@@ -36,100 +24,20 @@ static fixture f;
     "    return x\n" \
     "end\n"
 
-static int has_clang(void)
-{
-    char id[KILN__BUILD_ID_TEXT_SIZE];
-    kiln_context *context;
-
-    assert_ok(kiln_context_new(&context, NULL, &test_error));
-    kiln__source_compiler(id, context);
-    kiln_context_free(context);
-    return id[0] != '\0';
-}
-
-static void define_package(const char *text)
-{
-    assert_ok(kiln_package_define(f.package, "helpers.kiln", text, strlen(text),
-                                  NULL, &test_error));
-}
-
-static void define_program(const char *text)
-{
-    assert_ok(kiln_opencl_define(f.program, "mixed.cl", text, strlen(text),
-                                 NULL, NULL, &test_error));
-}
-
 static int set_up(void **state)
 {
     (void)state;
-    assert_ok(kiln_context_new(&f.context, NULL, &test_error));
-    assert_ok(kiln_config_new(&f.config, f.context, NULL, &test_error));
-    assert_ok(kiln_device_open(&f.device, f.context, "host", 0, &test_error));
-    assert_ok(kiln_queue_new(&f.queue, f.device, &test_error));
-    assert_ok(kiln_package_new(&f.package, f.context, "helpers", &test_error));
-    assert_ok(kiln_opencl_new(&f.program, f.context, "mixed", &test_error));
-    define_package(HELPERS);
+    cl_mixed_open(&f, "helpers", "mixed");
+    f.kernels_are_opencl = 1;
+    cl_mixed_define_package(&f, HELPERS);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    kiln_queue_free(f.queue);
-    kiln_device_close(f.device);
-    kiln_context_free(f.context);
+    cl_mixed_close(&f);
     return 0;
-}
-
-static kiln_status compile(const kiln_kernel **out, const kiln_config *config,
-                           const char *name, const char *array,
-                           kiln_error **error)
-{
-    const kiln_type *type;
-    kiln_signature call = {NULL, &type, 1};
-
-    assert_ok(
-        kiln_opencl_function(&call.function, f.program, name, &test_error));
-    assert_ok(kiln_type_parse(&type, f.context, NULL, array, &test_error));
-    return kiln_compile(out, f.context, &call, config, NULL, error);
-}
-
-/* Runs the kernel on 8 numbers, in groups of 4. */
-static kiln_status run(float *numbers, const char *name, kiln_error **error)
-{
-    const kiln_launch launch = {.grid = {8, 1, 1}, .block = {4, 1, 1}};
-    kiln_array array = {.data = numbers, .sizes = {8}};
-    const void *arguments[] = {&array};
-    const kiln_kernel *kernel;
-    kiln_status status = compile(&kernel, f.config, name, "f32[:]", error);
-
-    if (status == KILN_OK)
-        status =
-            kiln_queue_launch(f.queue, kernel, &launch, arguments, 1, error);
-    return status == KILN_OK ? kiln_queue_wait(f.queue, error) : status;
-}
-
-static void expect(const char *name, const float expected[8])
-{
-    float numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-
-    assert_ok(run(numbers, name, &test_error));
-    for (size_t i = 0; i < 8; i++)
-        if (numbers[i] != expected[i])
-            fail_msg("%s: %zu is %f, not %f", name, i, (double)numbers[i],
-                     (double)expected[i]);
-}
-
-static void expect_error(const char *name, kiln_status status,
-                         const char *words)
-{
-    float numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-    kiln_error *error = NULL;
-
-    assert_int_equal(run(numbers, name, &error), status);
-    if (strstr(kiln_error_message(error), words) == NULL)
-        fail_msg("not \"%s\" but %s", words, kiln_error_message(error));
-    kiln_error_free(error);
 }
 
 #define KERNEL(body) \
@@ -142,49 +50,51 @@ static void expect_error(const char *name, kiln_status status,
 static void opencl_calls_functions_of_the_kernel_language(void **state)
 {
     (void)state;
-    define_program(
-        "float square(float x) __asm__(\"helpers.square\");\n" KERNEL(
-            "x[i] = square(x[i]);\n"));
-    expect("k", (float[]){0, 1, 4, 9, 16, 25, 36, 49});
+    cl_mixed_define_program(
+        &f, "float square(float x) __asm__(\"helpers.square\");\n" KERNEL(
+                "x[i] = square(x[i]);\n"));
+    cl_mixed_expect(&f, "k", (float[]){0, 1, 4, 9, 16, 25, 36, 49});
 }
 
 static void arrays_vectors_and_ids_cross_the_border(void **state)
 {
     (void)state;
-    define_program("float total(global float *x, ulong size)\n"
-                   "    __asm__(\"helpers.total\");\n"
-                   "float4 turned(float4 v) __asm__(\"helpers.turned\");\n"
-                   "long here(void) __asm__(\"helpers.here\");\n" KERNEL(
-                       "if (i == 0) {\n"
-                       "    float4 v = turned(vload4(0, x));\n"
-                       "    x[7] = total(x, 8);\n"
-                       "    vstore4(v, 0, x);\n"
-                       "}\n"
-                       "if (i == 5)\n"
-                       "    x[5] = here();\n"));
-    expect("k", (float[]){3, 2, 1, 0, 4, 5, 6, 28});
+    cl_mixed_define_program(
+        &f, "float total(global float *x, ulong size)\n"
+            "    __asm__(\"helpers.total\");\n"
+            "float4 turned(float4 v) __asm__(\"helpers.turned\");\n"
+            "long here(void) __asm__(\"helpers.here\");\n" KERNEL(
+                "if (i == 0) {\n"
+                "    float4 v = turned(vload4(0, x));\n"
+                "    x[7] = total(x, 8);\n"
+                "    vstore4(v, 0, x);\n"
+                "}\n"
+                "if (i == 5)\n"
+                "    x[5] = here();\n"));
+    cl_mixed_expect(&f, "k", (float[]){3, 2, 1, 0, 4, 5, 6, 28});
 }
 
 static void exceptions_cross_the_border(void **state)
 {
     (void)state;
-    define_program(
-        "float refused(float x) __asm__(\"helpers.refused\");\n"
-        "static float twice(float x) { return 2 * refused(x); }\n" KERNEL(
-            "x[i] = twice(x[i]);\n"));
-    expect_error("k", KILN_EEXCEPTION, "too large");
+    cl_mixed_define_program(
+        &f, "float refused(float x) __asm__(\"helpers.refused\");\n"
+            "static float twice(float x) { return 2 * refused(x); }\n" KERNEL(
+                "x[i] = twice(x[i]);\n"));
+    cl_mixed_expect_error(&f, "k", KILN_EEXCEPTION, "too large");
 }
 
 static void kernels_with_barriers_call_them(void **state)
 {
     (void)state;
-    define_program("float square(float x) __asm__(\"helpers.square\");\n"
-                   "long here(void) __asm__(\"helpers.here\");\n" KERNEL(
-                       "local float part[4];\n"
-                       "part[get_local_id(0)] = square(x[i]) + here();\n"
-                       "barrier(CLK_LOCAL_MEM_FENCE);\n"
-                       "x[i] = part[3 - get_local_id(0)];\n"));
-    expect("k", (float[]){12, 6, 2, 0, 56, 42, 30, 20});
+    cl_mixed_define_program(
+        &f, "float square(float x) __asm__(\"helpers.square\");\n"
+            "long here(void) __asm__(\"helpers.here\");\n" KERNEL(
+                "local float part[4];\n"
+                "part[get_local_id(0)] = square(x[i]) + here();\n"
+                "barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "x[i] = part[3 - get_local_id(0)];\n"));
+    cl_mixed_expect(&f, "k", (float[]){12, 6, 2, 0, 56, 42, 30, 20});
 }
 
 static void an_edit_of_the_function_ends_the_kernel(void **state)
@@ -192,54 +102,31 @@ static void an_edit_of_the_function_ends_the_kernel(void **state)
     const kiln_kernel *first, *same, *other;
 
     (void)state;
-    define_program(
-        "float square(float x) __asm__(\"helpers.square\");\n" KERNEL(
-            "x[i] = square(x[i]);\n"));
-    assert_ok(compile(&first, f.config, "k", "f32[:]", &test_error));
-    define_package("# squares\n" HELPERS);
-    assert_ok(compile(&same, f.config, "k", "f32[:]", &test_error));
+    cl_mixed_define_program(
+        &f, "float square(float x) __asm__(\"helpers.square\");\n" KERNEL(
+                "x[i] = square(x[i]);\n"));
+    assert_ok(cl_mixed_compile(&first, &f, "k", &test_error));
+    cl_mixed_define_package(&f, "# squares\n" HELPERS);
+    assert_ok(cl_mixed_compile(&same, &f, "k", &test_error));
     assert_ptr_equal(first, same);
-    define_package("fn square(x) = x * x + f32(1)\n");
-    assert_ok(compile(&other, f.config, "k", "f32[:]", &test_error));
+    cl_mixed_define_package(&f, "fn square(x) = x * x + f32(1)\n");
+    assert_ok(cl_mixed_compile(&other, &f, "k", &test_error));
     assert_ptr_not_equal(first, other);
-    expect("k", (float[]){1, 2, 5, 10, 17, 26, 37, 50});
+    cl_mixed_expect(&f, "k", (float[]){1, 2, 5, 10, 17, 26, 37, 50});
 }
 
 static void calls_work_on_all_targets(void **state)
 {
-    static const struct {
-        const char *target;
-        int32_t form;
-    } forms[] = {{"cuda:sm_80", KILN_EMIT_ASM},
-                 {"rocm:gfx906", KILN_EMIT_ASM},
-                 {"spirv", KILN_EMIT_BINARY}};
-
     (void)state;
-    define_program(
-        "float square(float x) __asm__(\"helpers.square\");\n"
-        "float4 turned(float4 v) __asm__(\"helpers.turned\");\n"
-        "float total(global float *x, ulong size)\n"
-        "    __asm__(\"helpers.total\");\n"
-        "float refused(float x) __asm__(\"helpers.refused\");\n" KERNEL(
-            "float4 v = turned(vload4(0, x));\n"
-            "x[i] = square(v.x) + total(x, 8) + refused(v.y);\n"));
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-        const kiln_config *config;
-        const kiln_type *type;
-        kiln_signature call = {NULL, &type, 1};
-        kiln_blob code;
-
-        options.target = forms[i].target;
-        assert_ok(kiln_config_new(&config, f.context, &options, &test_error));
-        assert_ok(
-            kiln_opencl_function(&call.function, f.program, "k", &test_error));
-        assert_ok(
-            kiln_type_parse(&type, f.context, NULL, "f32[:]", &test_error));
-        assert_ok(kiln_emit(&code, f.context, &call, config, 0, forms[i].form,
-                            &test_error));
-        kiln_blob_release(&code);
-    }
+    cl_mixed_define_program(
+        &f, "float square(float x) __asm__(\"helpers.square\");\n"
+            "float4 turned(float4 v) __asm__(\"helpers.turned\");\n"
+            "float total(global float *x, ulong size)\n"
+            "    __asm__(\"helpers.total\");\n"
+            "float refused(float x) __asm__(\"helpers.refused\");\n" KERNEL(
+                "float4 v = turned(vload4(0, x));\n"
+                "x[i] = square(v.x) + total(x, 8) + refused(v.y);\n"));
+    cl_mixed_expect_targets(&f, "k");
 }
 
 /* A declaration, a call of it, and what is wrong. */
@@ -269,8 +156,9 @@ static void what_does_not_fit_is_an_error(void **state)
                        "    x[i] = %s;\n"
                        "}\n",
                        wrong[i][0], wrong[i][1]);
-        define_program(text);
-        expect_error("k", i == 4 ? KILN_ECODEGEN : KILN_ECOMPILE, wrong[i][2]);
+        cl_mixed_define_program(&f, text);
+        cl_mixed_expect_error(&f, "k", i == 4 ? KILN_ECODEGEN : KILN_ECOMPILE,
+                              wrong[i][2]);
     }
 }
 
@@ -287,7 +175,7 @@ int main(void)
         TEST(what_does_not_fit_is_an_error),
     };
 
-    if (!has_clang())
+    if (!cl_mixed_has_clang())
         return program_skip(SKIP_PACKAGE, "clang's headers, for OpenCL C");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
