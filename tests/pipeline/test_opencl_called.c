@@ -290,6 +290,43 @@ static void calls_work_on_all_targets(void **state)
     cl_mixed_expect_targets(&f, "k");
 }
 
+/* A function calls it global memory, and built-in functions do so too. */
+static void functions_take_the_memory_of_a_group(void **state)
+{
+    (void)state;
+    cl_mixed_define_program(
+        &f, "float pick(global const float *x, int i)\n"
+            "{ return vload4(i, x).y; }\n"
+            "void put(global float *x) { vstore3((float3)(1, 2, 3), 1, x); }\n"
+            "float part(global float *x) { return fract(9.5f, x); }\n"
+            "int add(global int *x) { return atomic_add(x, 1); }\n");
+    cl_mixed_define_package(
+        &f, "import filters\n" KERNEL("    local t = f32[8]\n"
+                                      "    local n = i32[1]\n"
+                                      "    l = local_id(0)\n"
+                                      "    t[l] = x[i]\n"
+                                      "    t[l + 4] = x[i]\n"
+                                      "    n[0] = 0\n"
+                                      "    barrier()\n"
+                                      "    if l == 0\n"
+                                      "        filters.put(t)\n"
+                                      "        t[0] = filters.part(t)\n"
+                                      "    end\n"
+                                      "    filters.add(n)\n"
+                                      "    barrier()\n"
+                                      "    x[i] = filters.pick(t, i32(1)) +\n"
+                                      "        t[l] + 10 * f32(n[0])\n"));
+    cl_mixed_expect(&f, "k", (float[]){43.5f, 44, 45, 44, 43.5f, 48, 49, 44});
+    cl_mixed_expect_targets(&f, "k");
+    cl_mixed_define_package(
+        &f, "import filters\n" KERNEL("    local t = f32[8]\n"
+                                      "    t[local_id(0)] = f32(i)\n"
+                                      "    barrier()\n"
+                                      "    x[i] = filters.pick(t, i32(0))\n"));
+    cl_mixed_expect_code(&f, "k", "cuda:sm_80", "ld.shared");
+    cl_mixed_expect_code(&f, "k", "rocm:gfx906", "ds_read");
+}
+
 /* ---- what is wrong ---- */
 
 /* A program, what the kernel does, the status and words of the error. */
@@ -393,6 +430,7 @@ int main(void)
         TEST(literals_follow_the_parameters),
         TEST(a_package_of_the_language_comes_first),
         TEST(calls_work_on_all_targets),
+        TEST(functions_take_the_memory_of_a_group),
         TEST(what_does_not_fit_is_an_error),
         TEST(an_import_finds_nothing),
         TEST(functions_are_not_launched),

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/frontend/cl_mixed.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "codegen_client/source_compile.h"
@@ -110,6 +111,23 @@ void cl_mixed_expect_error(const cl_mixed *f, const char *name,
     kiln_error_free(error);
 }
 
+static kiln_blob emitted(const cl_mixed *f, const char *name,
+                         const char *target, int32_t form)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *config;
+    const kiln_type *type;
+    const kiln_signature call =
+        cl_mixed_find(f, &type, name, f->kernels_are_opencl);
+    kiln_blob code;
+
+    options.target = target;
+    assert_ok(kiln_config_new(&config, f->context, &options, &test_error));
+    assert_ok(
+        kiln_emit(&code, f->context, &call, config, 0, form, &test_error));
+    return code;
+}
+
 void cl_mixed_expect_targets(const cl_mixed *f, const char *name)
 {
     static const struct {
@@ -122,17 +140,22 @@ void cl_mixed_expect_targets(const cl_mixed *f, const char *name)
                  {"host", KILN_EMIT_BINARY}};
 
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-        const kiln_config *config;
-        const kiln_type *type;
-        const kiln_signature call =
-            cl_mixed_find(f, &type, name, f->kernels_are_opencl);
-        kiln_blob code;
+        kiln_blob code = emitted(f, name, forms[i].target, forms[i].form);
 
-        options.target = forms[i].target;
-        assert_ok(kiln_config_new(&config, f->context, &options, &test_error));
-        assert_ok(kiln_emit(&code, f->context, &call, config, 0, forms[i].form,
-                            &test_error));
         kiln_blob_release(&code);
     }
+}
+
+void cl_mixed_expect_code(const cl_mixed *f, const char *name,
+                          const char *target, const char *words)
+{
+    kiln_blob code = emitted(f, name, target, KILN_EMIT_ASM);
+    char *text = calloc(code.size + 1, 1);
+
+    assert_non_null(text);
+    memcpy(text, code.data, code.size);
+    if (strstr(text, words) == NULL)
+        fail_msg("%s: no %s in %s", name, words, text);
+    free(text);
+    kiln_blob_release(&code);
 }

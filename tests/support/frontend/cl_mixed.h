@@ -40,5 +40,8 @@ void cl_mixed_expect_error(const cl_mixed *f, const char *name,
 
 /* Emits the kernel's code for each kind of target. */
 void cl_mixed_expect_targets(const cl_mixed *f, const char *name);
+/* The target's assembly has the words. */
+void cl_mixed_expect_code(const cl_mixed *f, const char *name,
+                          const char *target, const char *words);
 
 #endif /* KILN_TESTS_CL_MIXED_H */

@@ -285,15 +285,19 @@ static int define_by_instruction(kiln__codegen_job *job, LLVMValueRef function,
                                  const kiln__mangled_name *name)
 {
     const int is_atomic = kiln__foreign_is_atomic(function, name);
+    const int is_memory = kiln__foreign_is_memory(function, name);
     const int asks = is_question(function, name);
     building b = {.job = job};
     LLVMValueRef value;
 
-    if (!is_atomic && !asks && !kiln__foreign_is_conversion(function, name))
+    if (!is_atomic && !is_memory && !asks &&
+        !kiln__foreign_is_conversion(function, name))
         return 0;
     begin_body(&b, function);
     if (is_atomic)
         value = kiln__foreign_build_atomic(job, b.builder, function, name);
+    else if (is_memory)
+        value = kiln__foreign_build_memory(job, b.builder, function, name);
     else if (asks)
         value = answer(&b, function, name->base[1] == 'l');
     else
@@ -419,6 +423,15 @@ static kiln_status connect(kiln__codegen_job *job, LLVMValueRef function,
     return KILN_OK;
 }
 
+/* What a function calls global memory may be a group's where typed IR calls it,
+   so a library's function for any memory is called. */
+static void name_generic(kiln__mangled_name *name)
+{
+    for (unsigned i = 0; i < name->count; i++)
+        if (name->parameters[i].is_pointer && name->parameters[i].space == 1)
+            name->parameters[i].space = 4;
+}
+
 kiln_status kiln__foreign_builtins(kiln__codegen_job *job)
 {
     const LLVMValueRef last = LLVMGetLastFunction(job->module);
@@ -434,6 +447,8 @@ kiln_status kiln__foreign_builtins(kiln__codegen_job *job)
             kiln__math_is_given(job, function) ||
             !kiln__mangled_read(&name, LLVMGetValueName2(function, &size)))
             continue;
+        if (job->is_external)
+            name_generic(&name);
         if (!define_by_intrinsic(job, function, &name) &&
             !define_by_instruction(job, function, &name))
             KILN_TRY(connect(job, function, &name));

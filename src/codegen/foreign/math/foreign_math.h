@@ -112,6 +112,16 @@ LLVMValueRef kiln__foreign_build_atomic(const kiln__codegen_job *job,
                                         LLVMValueRef function,
                                         const kiln__mangled_name *name);
 
+/* ---- foreign_builtin_memory.c ---- */
+/* True for vload and vstore of a pointer to any memory. */
+int kiln__foreign_is_memory(LLVMValueRef function,
+                            const kiln__mangled_name *name);
+/* Builds it on the function's parameters, and returns what vload does. */
+LLVMValueRef kiln__foreign_build_memory(const kiln__codegen_job *job,
+                                        LLVMBuilderRef builder,
+                                        LLVMValueRef function,
+                                        const kiln__mangled_name *name);
+
 /* ---- foreign_builtin_convert.c ---- */
 /* True for a conversion that instructions do. */
 int kiln__foreign_is_conversion(LLVMValueRef function,
