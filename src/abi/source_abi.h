@@ -64,6 +64,9 @@ typedef struct kiln__source_value {
 typedef struct kiln__source_function {
     /* With a label, __asm__("filters.blur"), that of the label. */
     const char *name;
+    /* What the module calls it. Declarations of one label have different
+       symbols. */
+    const char *symbol;
     int32_t is_kernel;
     uint32_t required_group_size[3]; /* reqd_work_group_size, or zeros */
     uint32_t group_size_hint[3];     /* work_group_size_hint, or zeros */
@@ -130,7 +133,7 @@ typedef struct kiln__clang {
                            const char **message);
 } kiln__clang;
 
-#define KILN__CLANG_ABI 2
+#define KILN__CLANG_ABI 3
 /* It lies beside libkiln-codegen. */
 #define KILN__CLANG_LIBRARY "libkiln-clang.so"
 #define KILN__CLANG_EXCHANGE "kiln_clang_exchange"

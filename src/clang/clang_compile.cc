@@ -59,7 +59,7 @@ class make_module : public clang::ASTFrontendAction
 
         generator = made.get();
         tokens->watch(compiler.getPreprocessor());
-        all.push_back(std::make_unique<kiln__clang_functions>(job));
+        all.push_back(std::make_unique<kiln__clang_functions>(job, generator));
         all.push_back(std::move(made));
         return std::make_unique<clang::MultiplexConsumer>(std::move(all));
     }

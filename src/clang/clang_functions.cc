@@ -178,32 +178,23 @@ static void set_group_size(uint32_t out[3], const clang::ASTContext &context,
             out[i] = static_cast<uint32_t>(number->getZExtValue());
 }
 
-/* The name of a declaration's label is that of a function of another
-   language. */
-static llvm::StringRef symbol_of(const clang::FunctionDecl *function)
-{
-    const auto *label = function->getAttr<clang::AsmLabelAttr>();
-
-    return label != nullptr ? label->getLabel() : function->getName();
-}
-
-static kiln__source_function describe(kiln__clang_job *job,
-                                      const clang::ASTContext &context,
-                                      const clang::FunctionDecl *function)
+kiln__source_function kiln__clang_functions::describe_function(
+    const clang::FunctionDecl *function) const
 {
     kiln__source_function out = {};
     std::vector<kiln__source_value> parameters;
 
-    out.name = kiln__clang_copy(job, symbol_of(function));
+    out.name = kiln__clang_copy(job, kiln__clang_labels::name(function));
+    out.symbol = kiln__clang_copy(job, labels.symbol(function));
     out.is_kernel = function->hasAttr<clang::DeviceKernelAttr>();
     set_group_size<clang::ReqdWorkGroupSizeAttr>(out.required_group_size,
-                                                 context, function);
-    set_group_size<clang::WorkGroupSizeHintAttr>(out.group_size_hint, context,
+                                                 *context, function);
+    set_group_size<clang::WorkGroupSizeHintAttr>(out.group_size_hint, *context,
                                                  function);
-    out.result = describe(job, context, "", function->getReturnType());
+    out.result = describe(job, *context, "", function->getReturnType());
     for (const clang::ParmVarDecl *parameter : function->parameters())
-        parameters.push_back(
-            describe(job, context, parameter->getName(), parameter->getType()));
+        parameters.push_back(describe(job, *context, parameter->getName(),
+                                      parameter->getType()));
     out.parameters = kiln__clang_copy_all(job, parameters);
     out.parameter_count = parameters.size();
     return out;
@@ -216,8 +207,10 @@ bool kiln__clang_functions::HandleTopLevelDecl(clang::DeclGroupRef group)
 
         if (context->getSourceManager().isInSystemHeader(decl->getLocation()))
             continue;
-        if (function != nullptr && !function->isImplicit())
+        if (function != nullptr && !function->isImplicit()) {
             functions.push_back(function);
+            labels.add(function);
+        }
         if (auto *variable = llvm::dyn_cast<clang::VarDecl>(decl))
             variables.push_back(variable);
     }
@@ -235,9 +228,9 @@ void kiln__clang_functions::HandleTranslationUnit(clang::ASTContext &)
             function->hasAttr<clang::OverloadableAttr>())
             continue;
         if (function->doesThisDeclarationHaveABody())
-            definitions.push_back(describe(job, *context, function));
+            definitions.push_back(describe_function(function));
         else if (!function->isDefined() && function->isFirstDecl())
-            declarations.push_back(describe(job, *context, function));
+            declarations.push_back(describe_function(function));
     }
     job->out->functions = kiln__clang_copy_all(job, definitions);
     job->out->function_count = definitions.size();

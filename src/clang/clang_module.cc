@@ -173,7 +173,7 @@ static void set_needs(kiln__clang_job *job, kiln__source_function *function,
 
     for (size_t i = 0; i < job->out->declaration_count; i++) {
         const llvm::Function *found =
-            part.getFunction(job->out->declarations[i].name);
+            part.getFunction(job->out->declarations[i].symbol);
 
         if (found != nullptr && found->isDeclaration())
             needs.push_back(static_cast<uint32_t>(i));

@@ -3,12 +3,14 @@
 #ifndef KILN_CLANG_PARTS_H
 #define KILN_CLANG_PARTS_H
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <clang/AST/ASTConsumer.h>
 #include <clang/Basic/Diagnostic.h>
+#include <clang/CodeGen/ModuleBuilder.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <llvm/Support/BLAKE3.h>
 #include <llvm/Support/VirtualFileSystem.h>
@@ -81,13 +83,34 @@ class kiln__clang_tokens
     void take_text(llvm::StringRef text);
 };
 
+/* ---- clang_labels.cc ---- */
+/* The names of functions, and the symbols that they have in the module: no two
+   declarations have the same. */
+class kiln__clang_labels
+{
+  public:
+    explicit kiln__clang_labels(clang::CodeGenerator *of) : generator(of)
+    {
+    }
+    /* Comes before code is made of the declaration. */
+    void add(clang::FunctionDecl *function);
+    std::string symbol(const clang::FunctionDecl *function) const;
+    static std::string name(const clang::FunctionDecl *function);
+
+  private:
+    clang::CodeGenerator *generator;
+    std::map<std::string, unsigned> seen;
+    std::map<const clang::FunctionDecl *, std::string> symbols;
+};
+
 /* ---- clang_functions.cc ---- */
 /* Looks at each declaration before code is made of it: what the result's tables
    say, and what OpenCL C forbids but clang accepts. */
 class kiln__clang_functions : public clang::ASTConsumer
 {
   public:
-    explicit kiln__clang_functions(kiln__clang_job *to) : job(to)
+    kiln__clang_functions(kiln__clang_job *to, clang::CodeGenerator *generator)
+        : job(to), labels(generator)
     {
     }
     void Initialize(clang::ASTContext &to) override
@@ -102,6 +125,10 @@ class kiln__clang_functions : public clang::ASTConsumer
     clang::ASTContext *context = nullptr;
     std::vector<clang::VarDecl *> variables;
     std::vector<clang::FunctionDecl *> functions;
+    kiln__clang_labels labels;
+
+    kiln__source_function describe_function(
+        const clang::FunctionDecl *function) const;
 };
 
 /* ---- clang_calls.cc ---- */

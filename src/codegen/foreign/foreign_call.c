@@ -11,8 +11,8 @@
  * Lines in the head of a module (foreign_wrap.c) say which functions that the
  * module declares are callees of the kernel, in the order of the request:
  *
- *     call <number> <name>
- *     apply <number> <name>     its pointers have no sizes behind them
+ *     call <number> <symbol>
+ *     apply <number> <symbol>   its pointers have no sizes behind them
  *
  * Such a function is defined here. It calls `void @kiln_call.N(<arguments>, ptr
  * result)`, which takes arguments as an entry does, and is defined when its

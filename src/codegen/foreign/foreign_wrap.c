@@ -18,7 +18,7 @@
  *     array <rank> | memory <rank> | value | local <alignment>
  *                                        one line per argument
  *     result                             if the function gives a value
- *     call | apply <number> <name>       see foreign_call.c
+ *     call | apply <number> <symbol>     see foreign_call.c
  *     <empty line>
  *
  * Then the module is neutral, and lacks the entry: that is made here and calls

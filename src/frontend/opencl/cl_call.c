@@ -210,7 +210,8 @@ static kiln_status call(kiln__text *out, calling *c, kiln_error **error)
     c->count = 0;
     KILN_TRY(infer(&index, c, error));
     kiln__text_format(out, "%s %" PRIu32 " %s\n",
-                      c->is_opencl ? "apply" : "call", index, c->callee->name);
+                      c->is_opencl ? "apply" : "call", index,
+                      c->callee->symbol);
     return out->failed ? kiln__error_no_memory(error) : KILN_OK;
 }
 

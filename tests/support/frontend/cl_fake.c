@@ -106,6 +106,7 @@ static void read_kernel(faking *f, char *words)
     assert_true(f->out->function_count < MOST);
     f->out->function_count++;
     kernel->name = word;
+    kernel->symbol = word;
     kernel->is_kernel = 1;
     kernel->result.name = "";
     kernel->result.type = "void";
