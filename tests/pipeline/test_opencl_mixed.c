@@ -78,20 +78,23 @@ static void arrays_vectors_and_ids_cross_the_border(void **state)
 static void one_function_is_declared_with_many_types(void **state)
 {
     (void)state;
-    define_program("float f(float x) __asm__(\"helpers.square\");\n"
-                   "int g(int x) __asm__(\"helpers.square\");\n"
-                   "uint h(uint x) __asm__(\"helpers.square\");\n"
-                   "float again(float x) __asm__(\"helpers.square\");\n"
-                   "int g(int x) __asm__(\"helpers.square\");\n" KERNEL(
-                       "int n = -(int)i;\n"
-                       "x[i] = f(0.5f) + g(n) + h(i) + again(x[i]);\n"));
-    expect("k", (float[]){.25f, 3.25f, 12.25f, 27.25f, 48.25f, 75.25f, 108.25f,
-                          147.25f});
+    cl_mixed_define_program(
+        &f, "float f(float x) __asm__(\"helpers.square\");\n"
+            "int g(int x) __asm__(\"helpers.square\");\n"
+            "uint h(uint x) __asm__(\"helpers.square\");\n"
+            "float again(float x) __asm__(\"helpers.square\");\n"
+            "int g(int x) __asm__(\"helpers.square\");\n" KERNEL(
+                "int n = -(int)i;\n"
+                "x[i] = f(0.5f) + g(n) + h(i) + again(x[i]);\n"));
+    cl_mixed_expect(&f, "k",
+                    (float[]){.25f, 3.25f, 12.25f, 27.25f, 48.25f, 75.25f,
+                              108.25f, 147.25f});
     /* A kernel that calls the second one only. */
-    define_program("float f(float x) __asm__(\"helpers.square\");\n"
-                   "int g(int x) __asm__(\"helpers.square\");\n" KERNEL(
-                       "x[i] = g(i / 2);\n"));
-    expect("k", (float[]){0, 0, 1, 1, 4, 4, 9, 9});
+    cl_mixed_define_program(
+        &f, "float f(float x) __asm__(\"helpers.square\");\n"
+            "int g(int x) __asm__(\"helpers.square\");\n" KERNEL(
+                "x[i] = g(i / 2);\n"));
+    cl_mixed_expect(&f, "k", (float[]){0, 0, 1, 1, 4, 4, 9, 9});
 }
 
 static void exceptions_cross_the_border(void **state)
