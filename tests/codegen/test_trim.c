@@ -194,6 +194,39 @@ static void a_question_about_data_stays(void **state)
     free(text);
 }
 
+/* The counter takes no argument that could be a dimension. */
+static void loops_use_values_of_calls_without_arguments(void **state)
+{
+    static const char module[] = "declare i64 @kiln_global_id(i32)\n"
+                                 "declare i64 @llvm.readcyclecounter()\n"
+                                 "define void @k(ptr %y, i64 %n) {\n"
+                                 "e:\n"
+                                 "  %i = call i64 @kiln_global_id(i32 0)\n"
+                                 "  %c = call i64 @llvm.readcyclecounter()\n"
+                                 "  %d = and i64 %c, 1\n"
+                                 "  br label %l\n"
+                                 "l:\n"
+                                 "  %j = phi i64 [ 0, %e ], [ %o, %l ]\n"
+                                 "  %a = add i64 %j, %d\n"
+                                 "  %p = getelementptr i32, ptr %y, i64 %a\n"
+                                 "  %v = load i32, ptr %p\n"
+                                 "  %b = add i64 %j, %i\n"
+                                 "  %q = getelementptr i32, ptr %y, i64 %b\n"
+                                 "  store i32 %v, ptr %q\n"
+                                 "  %o = add i64 %j, 1\n"
+                                 "  %m = icmp slt i64 %o, %n\n"
+                                 "  br i1 %m, label %l, label %x\n"
+                                 "x:\n"
+                                 "  ret void\n"
+                                 "}\n";
+    static const char *const one[] = {"i32[:]"};
+    char *text = optimised(module, one, 1);
+
+    (void)state;
+    assert_contains(text, "readcyclecounter");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_group_adds_in_place),
         cmocka_unit_test(columns_have_their_sums),
         cmocka_unit_test(a_question_about_data_stays),
+        cmocka_unit_test(loops_use_values_of_calls_without_arguments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,9 @@ static distance of_product(const loop_finder &f, const llvm::Instruction *at,
     const distance a = distance_of(f, at->getOperand(0), depth);
     const bool is_shift = at->getOpcode() == llvm::Instruction::Shl;
 
-    if (!a || by == nullptr || by->getValue().abs().ugt(is_shift ? 16 : 4096))
+    if (!a || by == nullptr ||
+        (is_shift ? by->getValue() : by->getValue().abs())
+            .ugt(is_shift ? 16 : 4096))
         return std::nullopt;
     return *a *
            (is_shift ? INT64_C(1) << by->getSExtValue() : by->getSExtValue());
@@ -124,13 +126,15 @@ static distance of_sum(const loop_finder &f, const llvm::Instruction *at,
 static distance of_query(const llvm::CallBase *call)
 {
     const llvm::Function *callee = call->getCalledFunction();
-    const auto *dimension = llvm::dyn_cast<llvm::ConstantInt>(
-        call->arg_size() > 0 ? call->getArgOperand(call->arg_size() - 1)
-                             : nullptr);
+    const llvm::ConstantInt *dimension;
 
-    if (callee == nullptr || dimension == nullptr ||
+    if (callee == nullptr || call->arg_size() == 0 ||
         (callee->getName() != "kiln_global_id" &&
          callee->getName() != "kiln_local_id"))
+        return std::nullopt;
+    dimension = llvm::dyn_cast<llvm::ConstantInt>(
+        call->getArgOperand(call->arg_size() - 1));
+    if (dimension == nullptr)
         return std::nullopt;
     return dimension->isZero() ? 1 : 0;
 }
