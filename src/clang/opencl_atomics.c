@@ -287,19 +287,19 @@ static LLVMValueRef make_flag_clear(const kiln__opencl_call *call,
 }
 
 #define BOTH(name, operation) \
-    {"atomic_" name, make_rmw, NULL, (operation)}, \
+    {"atomic_" name, make_rmw, NULL, (operation), 2, 2}, \
     { \
-        "atom_" name, make_rmw, NULL, (operation) \
+        "atom_" name, make_rmw, NULL, (operation), 2, 2 \
     }
 #define STEP(name, operation) \
-    {"atomic_" name, make_step, NULL, (operation)}, \
+    {"atomic_" name, make_step, NULL, (operation), 1, 1}, \
     { \
-        "atom_" name, make_step, NULL, (operation) \
+        "atom_" name, make_step, NULL, (operation), 1, 1 \
     }
-#define EXPLICIT(name, make, number) \
-    {name, (make), NULL, (number)}, \
+#define EXPLICIT(name, make, number, least, most) \
+    {name, (make), NULL, (number), (least), (least)}, \
     { \
-        name "_explicit", (make), NULL, (number) \
+        name "_explicit", (make), NULL, (number), (least) + 1, (most) \
     }
 
 static const kiln__opencl_row rows[] = {
@@ -313,23 +313,24 @@ static const kiln__opencl_row rows[] = {
     BOTH("xor", LLVMAtomicRMWBinOpXor),
     STEP("inc", LLVMAtomicRMWBinOpAdd),
     STEP("dec", LLVMAtomicRMWBinOpSub),
-    {"atomic_cmpxchg", make_compare, NULL, 0},
-    {"atom_cmpxchg", make_compare, NULL, 0},
-    EXPLICIT("atomic_exchange", make_fetch, LLVMAtomicRMWBinOpXchg),
-    EXPLICIT("atomic_fetch_add", make_fetch, LLVMAtomicRMWBinOpAdd),
-    EXPLICIT("atomic_fetch_sub", make_fetch, LLVMAtomicRMWBinOpSub),
-    EXPLICIT("atomic_fetch_min", make_fetch, LLVMAtomicRMWBinOpMin),
-    EXPLICIT("atomic_fetch_max", make_fetch, LLVMAtomicRMWBinOpMax),
-    EXPLICIT("atomic_fetch_and", make_fetch, LLVMAtomicRMWBinOpAnd),
-    EXPLICIT("atomic_fetch_or", make_fetch, LLVMAtomicRMWBinOpOr),
-    EXPLICIT("atomic_fetch_xor", make_fetch, LLVMAtomicRMWBinOpXor),
-    EXPLICIT("atomic_compare_exchange_strong", make_compare_exchange, 0),
-    EXPLICIT("atomic_compare_exchange_weak", make_compare_exchange, 1),
-    EXPLICIT("atomic_load", make_load, 0),
-    EXPLICIT("atomic_store", make_store, 0),
-    {"atomic_init", make_init, NULL, 0},
-    EXPLICIT("atomic_flag_test_and_set", make_flag_set, LLVMAtomicRMWBinOpXchg),
-    EXPLICIT("atomic_flag_clear", make_flag_clear, 0),
+    {"atomic_cmpxchg", make_compare, NULL, 0, 3, 3},
+    {"atom_cmpxchg", make_compare, NULL, 0, 3, 3},
+    EXPLICIT("atomic_exchange", make_fetch, LLVMAtomicRMWBinOpXchg, 2, 4),
+    EXPLICIT("atomic_fetch_add", make_fetch, LLVMAtomicRMWBinOpAdd, 2, 4),
+    EXPLICIT("atomic_fetch_sub", make_fetch, LLVMAtomicRMWBinOpSub, 2, 4),
+    EXPLICIT("atomic_fetch_min", make_fetch, LLVMAtomicRMWBinOpMin, 2, 4),
+    EXPLICIT("atomic_fetch_max", make_fetch, LLVMAtomicRMWBinOpMax, 2, 4),
+    EXPLICIT("atomic_fetch_and", make_fetch, LLVMAtomicRMWBinOpAnd, 2, 4),
+    EXPLICIT("atomic_fetch_or", make_fetch, LLVMAtomicRMWBinOpOr, 2, 4),
+    EXPLICIT("atomic_fetch_xor", make_fetch, LLVMAtomicRMWBinOpXor, 2, 4),
+    EXPLICIT("atomic_compare_exchange_strong", make_compare_exchange, 0, 3, 6),
+    EXPLICIT("atomic_compare_exchange_weak", make_compare_exchange, 1, 3, 6),
+    EXPLICIT("atomic_load", make_load, 0, 1, 3),
+    EXPLICIT("atomic_store", make_store, 0, 2, 4),
+    {"atomic_init", make_init, NULL, 0, 2, 2},
+    EXPLICIT("atomic_flag_test_and_set", make_flag_set, LLVMAtomicRMWBinOpXchg,
+             1, 3),
+    EXPLICIT("atomic_flag_clear", make_flag_clear, 0, 1, 3),
 };
 
 const kiln__opencl_table kiln__opencl_atomics = {rows,

@@ -172,12 +172,47 @@ static const kiln__opencl_row *find_row(const char *mangled,
     return row;
 }
 
+#define LANES_MAX 16
+
+/* True for types that built-in functions have. */
+static int is_builtin_type(LLVMTypeRef type)
+{
+    switch ((int)LLVMGetTypeKind(type)) {
+    case LLVMVoidTypeKind:
+    case LLVMPointerTypeKind:
+    case LLVMHalfTypeKind:
+    case LLVMFloatTypeKind:
+    case LLVMDoubleTypeKind:
+        return 1;
+    case LLVMIntegerTypeKind:
+        return LLVMGetIntTypeWidth(type) <= 64;
+    case LLVMVectorTypeKind:
+        return LLVMGetVectorSize(type) <= LANES_MAX &&
+               is_builtin_type(LLVMGetElementType(type));
+    default:
+        return 0;
+    }
+}
+
+/* False for a function that only has the name of a built-in one. */
+static int is_builtin_call(const kiln__opencl_call *call,
+                           const kiln__opencl_row *row)
+{
+    if (call->count < row->least || call->count > row->most ||
+        !is_builtin_type(LLVMTypeOf(call->call)))
+        return 0;
+    for (unsigned i = 0; i < call->count; i++)
+        if (!is_builtin_type(LLVMTypeOf(LLVMGetOperand(call->call, i))))
+            return 0;
+    return 1;
+}
+
 static void replace_call(kiln__opencl_call *call, const kiln__opencl_row *row)
 {
     LLVMValueRef made;
 
     call->count = LLVMGetNumArgOperands(call->call);
-    if (call->count > sizeof call->arguments / sizeof *call->arguments)
+    if (!is_builtin_call(call, row))
         return;
     memset(call->arguments, 0, sizeof call->arguments);
     for (unsigned i = 0; i < call->count; i++)

@@ -35,6 +35,10 @@ struct kiln__opencl_row {
     kiln__opencl_make make;
     const char *target; /* the function or intrinsic that it becomes */
     int number;         /* what make() needs beside */
+    /* How many arguments the function takes. A program may declare others under
+       its name. */
+    unsigned least;
+    unsigned most;
 };
 
 typedef struct kiln__opencl_table {

@@ -137,7 +137,7 @@ static LLVMValueRef make_broadcast(const kiln__opencl_call *call,
     LLVMValueRef arguments[3];
     char name[64];
 
-    if (type == NULL || call->count < 2 || call->count > 4)
+    if (type == NULL)
         return NULL;
     (void)snprintf(name, sizeof name, "kiln_broadcast.%s", type);
     arguments[0] = kiln__opencl_number(call, (uint64_t)row->number);
@@ -176,41 +176,42 @@ static LLVMValueRef make_ballot(const kiln__opencl_call *call,
                                   LLVMConstVector(places, 4), "");
 }
 
-#define COLLECTIVES(operation) \
-    {"work_group_reduce_" operation, make_collective, "reduce." operation, \
-     GROUP}, \
-        {"work_group_scan_inclusive_" operation, make_collective, \
-         "scan." operation, GROUP}, \
-        {"work_group_scan_exclusive_" operation, make_collective, \
-         "exscan." operation, GROUP}, \
-        {"sub_group_reduce_" operation, make_collective, "reduce." operation, \
-         SUB_GROUP}, \
-        {"sub_group_scan_inclusive_" operation, make_collective, \
-         "scan." operation, SUB_GROUP}, \
+#define COLLECTIVE(name, target, scope) \
     { \
-        "sub_group_scan_exclusive_" operation, make_collective, \
-            "exscan." operation, SUB_GROUP \
+        name, make_collective, target, scope, 1, 1 \
     }
+#define COLLECTIVES(operation) \
+    COLLECTIVE("work_group_reduce_" operation, "reduce." operation, GROUP), \
+        COLLECTIVE("work_group_scan_inclusive_" operation, "scan." operation, \
+                   GROUP), \
+        COLLECTIVE("work_group_scan_exclusive_" operation, \
+                   "exscan." operation, GROUP), \
+        COLLECTIVE("sub_group_reduce_" operation, "reduce." operation, \
+                   SUB_GROUP), \
+        COLLECTIVE("sub_group_scan_inclusive_" operation, "scan." operation, \
+                   SUB_GROUP), \
+        COLLECTIVE("sub_group_scan_exclusive_" operation, "exscan." operation, \
+                   SUB_GROUP)
 
 static const kiln__opencl_row rows[] = {
-    {"barrier", make_barrier, NULL, GROUP},
-    {"work_group_barrier", make_barrier, NULL, GROUP},
-    {"sub_group_barrier", make_barrier, NULL, SUB_GROUP},
-    {"mem_fence", make_mem_fence, NULL, 4},
-    {"read_mem_fence", make_mem_fence, NULL, 2},
-    {"write_mem_fence", make_mem_fence, NULL, 3},
-    {"atomic_work_item_fence", make_item_fence, NULL, 0},
-    {"work_group_all", make_vote, "kiln_all", GROUP},
-    {"work_group_any", make_vote, "kiln_any", GROUP},
-    {"sub_group_all", make_vote, "kiln_all", SUB_GROUP},
-    {"sub_group_any", make_vote, "kiln_any", SUB_GROUP},
-    {"work_group_broadcast", make_broadcast, NULL, GROUP},
-    {"sub_group_broadcast", make_broadcast, NULL, SUB_GROUP},
-    {"sub_group_shuffle", make_shuffle, "kiln_shuffle", 0},
-    {"sub_group_shuffle_xor", make_shuffle, "kiln_shuffle_xor", 0},
-    {"sub_group_shuffle_up", make_shuffle, "kiln_shuffle_up", 0},
-    {"sub_group_shuffle_down", make_shuffle, "kiln_shuffle_down", 0},
-    {"sub_group_ballot", make_ballot, "kiln_ballot", 0},
+    {"barrier", make_barrier, NULL, GROUP, 1, 2},
+    {"work_group_barrier", make_barrier, NULL, GROUP, 1, 2},
+    {"sub_group_barrier", make_barrier, NULL, SUB_GROUP, 1, 2},
+    {"mem_fence", make_mem_fence, NULL, 4, 1, 1},
+    {"read_mem_fence", make_mem_fence, NULL, 2, 1, 1},
+    {"write_mem_fence", make_mem_fence, NULL, 3, 1, 1},
+    {"atomic_work_item_fence", make_item_fence, NULL, 0, 3, 3},
+    {"work_group_all", make_vote, "kiln_all", GROUP, 1, 1},
+    {"work_group_any", make_vote, "kiln_any", GROUP, 1, 1},
+    {"sub_group_all", make_vote, "kiln_all", SUB_GROUP, 1, 1},
+    {"sub_group_any", make_vote, "kiln_any", SUB_GROUP, 1, 1},
+    {"work_group_broadcast", make_broadcast, NULL, GROUP, 2, 4},
+    {"sub_group_broadcast", make_broadcast, NULL, SUB_GROUP, 2, 4},
+    {"sub_group_shuffle", make_shuffle, "kiln_shuffle", 0, 2, 2},
+    {"sub_group_shuffle_xor", make_shuffle, "kiln_shuffle_xor", 0, 2, 2},
+    {"sub_group_shuffle_up", make_shuffle, "kiln_shuffle_up", 0, 2, 2},
+    {"sub_group_shuffle_down", make_shuffle, "kiln_shuffle_down", 0, 2, 2},
+    {"sub_group_ballot", make_ballot, "kiln_ballot", 0, 1, 1},
     COLLECTIVES("add"),
     COLLECTIVES("min"),
     COLLECTIVES("max"),

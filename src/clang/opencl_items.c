@@ -9,8 +9,6 @@ static LLVMValueRef make_query(const kiln__opencl_call *call,
 {
     LLVMValueRef dimension = call->arguments[0];
 
-    if (call->count > 1)
-        return NULL; /* a program's own function of that name */
     return kiln__opencl_call_kiln(call, row->target, call->type, &dimension,
                                   call->count);
 }
@@ -76,23 +74,24 @@ static LLVMValueRef make_dimensions(const kiln__opencl_call *call,
 }
 
 static const kiln__opencl_row rows[] = {
-    {"get_global_id", make_query, "kiln_global_id", 0},
-    {"get_local_id", make_query, "kiln_local_id", 0},
-    {"get_group_id", make_query, "kiln_group_id", 0},
-    {"get_global_size", make_query, "kiln_global_size", 0},
-    {"get_local_size", make_query, "kiln_local_size", 0},
-    {"get_enqueued_local_size", make_query, "kiln_local_size", 0},
-    {"get_num_groups", make_query, "kiln_group_count", 0},
-    {"get_global_offset", make_zero, NULL, 0},
-    {"get_global_linear_id", make_linear, "kiln_global_id", 1},
-    {"get_local_linear_id", make_linear, "kiln_local_id", 0},
-    {"get_work_dim", make_dimensions, NULL, 0},
-    {"get_sub_group_size", make_query, "kiln_sub_group_size", 0},
-    {"get_max_sub_group_size", make_query, "kiln_sub_group_size", 0},
-    {"get_num_sub_groups", make_query, "kiln_sub_group_count", 0},
-    {"get_enqueued_num_sub_groups", make_query, "kiln_sub_group_count", 0},
-    {"get_sub_group_id", make_query, "kiln_sub_group_id", 0},
-    {"get_sub_group_local_id", make_query, "kiln_lane_id", 0},
+    {"get_global_id", make_query, "kiln_global_id", 0, 1, 1},
+    {"get_local_id", make_query, "kiln_local_id", 0, 1, 1},
+    {"get_group_id", make_query, "kiln_group_id", 0, 1, 1},
+    {"get_global_size", make_query, "kiln_global_size", 0, 1, 1},
+    {"get_local_size", make_query, "kiln_local_size", 0, 1, 1},
+    {"get_enqueued_local_size", make_query, "kiln_local_size", 0, 1, 1},
+    {"get_num_groups", make_query, "kiln_group_count", 0, 1, 1},
+    {"get_global_offset", make_zero, NULL, 0, 1, 1},
+    {"get_global_linear_id", make_linear, "kiln_global_id", 1, 0, 0},
+    {"get_local_linear_id", make_linear, "kiln_local_id", 0, 0, 0},
+    {"get_work_dim", make_dimensions, NULL, 0, 0, 0},
+    {"get_sub_group_size", make_query, "kiln_sub_group_size", 0, 0, 0},
+    {"get_max_sub_group_size", make_query, "kiln_sub_group_size", 0, 0, 0},
+    {"get_num_sub_groups", make_query, "kiln_sub_group_count", 0, 0, 0},
+    {"get_enqueued_num_sub_groups", make_query, "kiln_sub_group_count", 0, 0,
+     0},
+    {"get_sub_group_id", make_query, "kiln_sub_group_id", 0, 0, 0},
+    {"get_sub_group_local_id", make_query, "kiln_lane_id", 0, 0, 0},
 };
 
 const kiln__opencl_table kiln__opencl_items = {rows,

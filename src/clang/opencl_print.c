@@ -241,8 +241,9 @@ static kiln_status replace(kiln__clang_job *job, LLVMValueRef call,
                                 "the format of printf() must be a string "
                                 "literal");
     p.at = kiln__arena_string(&job->out->arena, format, size);
-    /* A vector of 16 elements repeats its conversion that often. */
-    p.capacity = 17 * size + 1;
+    /* Each number's conversion is a part of the format. What has no number is
+       written once, and a percent sign in the end twice. */
+    p.capacity = (ARGUMENTS_MAX + 2) * (size + 1);
     p.text = kiln__arena_allocate(&job->out->arena, p.capacity);
     if (p.at == NULL || p.text == NULL)
         return KILN_ENOMEM;

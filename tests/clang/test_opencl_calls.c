@@ -222,6 +222,29 @@ static void other_functions_stay_calls(void **state)
                    "a[0] = frexp(a[1], e);", "@_Z5frexpfPi(float");
 }
 
+/* A program may declare a function under a built-in one's name. */
+static void functions_that_only_have_the_name_are_left(void **state)
+{
+    (void)state;
+    source_option(&test, "-cl-std=CL3.0");
+    assert_contains(
+        source_k(&test,
+                 "#define OWN __attribute__((overloadable))\n"
+                 "typedef float wide __attribute__((ext_vector_type(32)));\n"
+                 "OWN int sub_group_any(void);\n"
+                 "OWN int atomic_add(void);\n"
+                 "OWN int isnan(void);\n"
+                 "OWN wide native_recip(wide);\n"
+                 "kernel void k(global int *a, global wide *b) {\n"
+                 "  a[0] = sub_group_any() + atomic_add() + isnan();\n"
+                 "  b[0] = native_recip(b[0]);\n"
+                 "}\n"),
+        "@_Z13sub_group_anyv()");
+    assert_contains(test.ir, "@_Z10atomic_addv()");
+    assert_contains(test.ir, "@_Z5isnanv()");
+    assert_contains(test.ir, "@_Z12native_recipDv32_f(");
+}
+
 static void printf_is_kiln_print(void **state)
 {
     (void)state;
@@ -239,6 +262,23 @@ static void printf_is_kiln_print(void **state)
     assert_becomes(&test, "float x", "printf(\"%f\", x);", "float %");
 }
 
+static void long_vectors_are_printed_whole(void **state)
+{
+    char format[60 * 3 + 1];
+
+    (void)state;
+    assert_contains(
+        source_k(
+            &test,
+            "typedef float wide __attribute__((ext_vector_type(60)));\n"
+            "kernel void k(global wide *a) { printf(\"%v60f\", a[0]); }\n"),
+        "@kiln_print(");
+    for (size_t i = 0; i < 60; i++)
+        memcpy(format + 3 * i, "%f,", 3);
+    memcpy(format + sizeof format - 2, "\\", 2);
+    assert_contains(test.ir, format);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,7 +291,9 @@ int main(void)
         SOURCE_TEST(copies_of_the_group_are_loops),
         SOURCE_TEST(mathematics_is_llvms_where_it_has_an_intrinsic),
         SOURCE_TEST(other_functions_stay_calls),
+        SOURCE_TEST(functions_that_only_have_the_name_are_left),
         SOURCE_TEST(printf_is_kiln_print),
+        SOURCE_TEST(long_vectors_are_printed_whole),
     };
 
     if (!source_is_there())
