@@ -81,6 +81,9 @@ typedef struct kiln__codegen_function {
     size_t place_count;
 } kiln__codegen_function;
 
+/** A foreign module calls the request's functions by this and a number. */
+#define KILN__CALL_PREFIX "kiln_call."
+
 /** Functions of the runtime library that stand for kiln_allocate() and
  *  kiln_free(), as foreign modules call them. */
 #define KILN__CALLED_ALLOCATE "kiln_heap_allocate"

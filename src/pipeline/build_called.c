@@ -142,7 +142,7 @@ static kiln_status add_callees(gathering *g)
 
     for (size_t i = 0; i < count; i++) {
         const char *name =
-            kiln__arena_format(&g->build->arena, "kiln_call.%zu", i);
+            kiln__arena_format(&g->build->arena, KILN__CALL_PREFIX "%zu", i);
 
         if (name == NULL)
             return KILN_ENOMEM;

@@ -107,44 +107,66 @@ typedef struct sorting {
     const kiln__build *build;
     kiln__map places; /* -> an element of `marks` */
     uint8_t *marks;
+    uint8_t *reaches; /* whether a function of a lower() is below */
 } sorting;
 
-/* True when nothing but typed IR is below the function. Without memory that is
-   not known, and the build fails elsewhere. */
-static int is_last(const sorting *s, const kiln_code *code)
+static uint8_t *mark_of(const sorting *s, const kiln_code *code)
 {
-    const kiln_code **closure = NULL;
-    size_t count = 0, others = 0;
+    return kiln__map_get(&s->places, kiln__code_key(code));
+}
 
-    if (kiln__code_closure(&closure, &count, code) != KILN_OK)
-        return 0;
-    for (size_t i = 1; i < count; i++)
-        others += kiln__code_is_external(closure[i]) ? 1 : 0;
-    kiln__deallocate(&s->build->context->alloc, closure,
-                     count * sizeof *closure);
-    return others == 0;
+/* True when the function calls one with a lower(), or one that reaches such. */
+static int calls_modules(const sorting *s, size_t index)
+{
+    size_t count;
+    const kiln_code *const *callees =
+        kiln__code_callees(s->build->closure[index], &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = (size_t)(mark_of(s, callees[i]) - s->marks);
+
+        if (at != index &&
+            (s->reaches[at] || kiln__code_is_external(callees[i])))
+            return 1;
+    }
+    return 0;
+}
+
+/* Most callees come after their callers in a closure, so this goes backward. */
+static void find_reaching(const sorting *s)
+{
+    int changed = 1;
+
+    while (changed) {
+        changed = 0;
+        for (size_t i = s->build->closure_count; i-- > 0;)
+            if (!s->reaches[i] && calls_modules(s, i))
+                changed = s->reaches[i] = 1;
+    }
 }
 
 /* True when the callees of the function are called, and have code of their
    own. */
-static int calls(const sorting *s, const kiln_code *code)
+static int calls(const sorting *s, size_t index)
 {
+    const kiln_code *code = s->build->closure[index];
+
     return !kiln__code_is_external(code) ||
            kiln__code_frontend(code)->ops.calls_by_number != 0 ||
-           is_last(s, code);
+           !s->reaches[index];
 }
 
 /* Marks the callees; returns whether one was marked anew. */
 static int mark_callees(const sorting *s, size_t index)
 {
-    const kiln_code *code = s->build->closure[index];
     size_t count;
-    const kiln_code *const *callees = kiln__code_callees(code, &count);
-    const uint8_t wanted = count > 0 && calls(s, code) ? TAKEN : INSIDE;
+    const kiln_code *const *callees =
+        kiln__code_callees(s->build->closure[index], &count);
+    const uint8_t wanted = count > 0 && calls(s, index) ? TAKEN : INSIDE;
     int changed = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint8_t *mark = kiln__map_get(&s->places, kiln__code_key(callees[i]));
+        uint8_t *mark = mark_of(s, callees[i]);
 
         if (*mark < wanted) {
             *mark = wanted;
@@ -163,6 +185,7 @@ static kiln_status sort(sorting *s)
         if (!kiln__map_set(&s->places, kiln__code_key(s->build->closure[i]),
                            &s->marks[i]))
             return KILN_ENOMEM;
+    find_reaching(s);
     s->marks[0] = TAKEN;
     while (changed) {
         changed = 0;
@@ -271,19 +294,18 @@ static void append(listing *list, const kiln_code *code, uint8_t mark)
     list->marks[list->count++] = mark;
 }
 
-/* The callees of a module come first, by their numbers. */
+/* The callees of a module come first, by their numbers. Two of them may be one
+   function (code_closure.c), which then has both. */
 static void list_called(listing *list, const sorting *s)
 {
     const kiln__build *build = s->build;
     size_t direct;
     const kiln_code *const *callees = kiln__code_callees(build->code, &direct);
 
-    for (size_t i = 0; i < direct; i++) {
-        uint8_t *mark = kiln__map_get(&s->places, kiln__code_key(callees[i]));
-
-        append(list, callees[i], *mark);
-        *mark = LEFT_OUT;
-    }
+    for (size_t i = 0; i < direct; i++)
+        append(list, callees[i], *mark_of(s, callees[i]));
+    for (size_t i = 0; i < direct; i++)
+        *mark_of(s, callees[i]) = LEFT_OUT;
     for (size_t i = 1; i < build->closure_count; i++)
         if (s->marks[i] != LEFT_OUT)
             append(list, build->closure[i], s->marks[i]);
@@ -302,7 +324,8 @@ static kiln_status fill(kiln__build *build, const listing *list,
         kiln__codegen_function *f = &build->functions[i];
         kiln_status status = KILN_OK;
 
-        f->called = kiln__arena_format(&build->arena, "kiln_call.%zu", i);
+        f->called =
+            kiln__arena_format(&build->arena, KILN__CALL_PREFIX "%zu", i);
         if (f->called == NULL)
             return kiln__error_no_memory(error);
 
@@ -328,11 +351,14 @@ static int takes_any(const listing *list)
 static kiln_status gather(kiln__build *build, sorting *s, kiln_error **error)
 {
     const int is_called = kiln__code_is_external(build->code);
-    listing list = {
-        kiln__arena_allocate_array(&build->arena, build->closure_count,
-                                   sizeof *list.codes),
-        kiln__arena_allocate(&build->arena, build->closure_count), 0};
+    size_t direct;
+    listing list = {0};
 
+    (void)kiln__code_callees(build->code, &direct);
+    list.codes = kiln__arena_allocate_array(
+        &build->arena, direct + build->closure_count, sizeof *list.codes);
+    list.marks =
+        kiln__arena_allocate(&build->arena, direct + build->closure_count);
     if (list.codes == NULL || list.marks == NULL || sort(s) != KILN_OK)
         return kiln__error_no_memory(error);
     if (is_called)
@@ -351,14 +377,15 @@ static kiln_status gather(kiln__build *build, sorting *s, kiln_error **error)
 
 kiln_status kiln__build_gather_mixed(kiln__build *build, kiln_error **error)
 {
+    const size_t count = build->closure_count;
     sorting s = {.build = build,
-                 .marks =
-                     kiln__arena_allocate(&build->arena, build->closure_count)};
+                 .marks = kiln__arena_allocate(&build->arena, count),
+                 .reaches = kiln__arena_allocate(&build->arena, count)};
     kiln_status status;
 
-    if (s.marks == NULL)
+    if (s.marks == NULL || s.reaches == NULL)
         return kiln__error_no_memory(error);
-    memset(s.marks, LEFT_OUT, build->closure_count);
+    memset(s.marks, LEFT_OUT, count);
     kiln__map_init(&s.places, &build->context->alloc);
     status = gather(build, &s, error);
     kiln__map_dispose(&s.places);

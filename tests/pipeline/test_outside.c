@@ -1,6 +1,6 @@
 /* test_outside.c - the kernel language calls functions of another frontend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LABELS: unit frontend host */
+/* LABELS: unit frontend fault host */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,10 +250,9 @@ static struct {
     kiln_package *package;
 } f;
 
-static int set_up(void **state)
+static void open_program(const kiln_context_options *options)
 {
-    (void)state;
-    assert_ok(kiln_context_new(&f.context, NULL, &test_error));
+    assert_ok(kiln_context_new(&f.context, options, &test_error));
     assert_ok(kiln_config_new(&f.config, f.context, NULL, &test_error));
     assert_ok(kiln_device_open(&f.device, f.context, "host", 0, &test_error));
     assert_ok(kiln_queue_new(&f.queue, f.device, &test_error));
@@ -262,15 +261,26 @@ static int set_up(void **state)
     atomic_store(&f.own.world, 1);
     assert_ok(kiln_frontend_add(&f.own.self, f.context, &own_ops, &f.own,
                                 &test_error));
+}
+
+static void close_program(void)
+{
+    kiln_queue_free(f.queue);
+    kiln_device_close(f.device);
+    kiln_context_free(f.context);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    open_program(NULL);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    kiln_queue_free(f.queue);
-    kiln_device_close(f.device);
-    kiln_context_free(f.context);
+    close_program();
     return 0;
 }
 
@@ -431,6 +441,65 @@ static void what_a_module_may_not_do(void **state)
     expect_error("y = own.nothing(x[i])", KILN_ECOMPILE, "own.nothing");
 }
 
+static void assert_quarter(const kiln_kernel *kernel)
+{
+    const kiln_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    float number = 2;
+    kiln_array array = {.data = &number, .sizes = {1}};
+    const void *arguments[] = {&array};
+
+    assert_ok(
+        kiln_queue_launch(f.queue, kernel, &launch, arguments, 1, &test_error));
+    assert_ok(kiln_queue_wait(f.queue, &test_error));
+    assert_true(number == 0.5F);
+}
+
+/* Compiles a kernel whose module calls what is below it, once it was
+   inferred. */
+static kiln_status compile_without_memory(const kiln_alloc *alloc, void *env)
+{
+    static const char text[] = "import own\n"
+                               "fn third(x) = x / 4\n"
+                               "kernel k(x)\n"
+                               "    x[0] = own.back(x[0])\n"
+                               "end\n";
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    const kiln_code *code;
+    const kiln_kernel *kernel;
+    const kiln_type *type;
+    kiln_signature call = {NULL, &type, 1};
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    (void)env;
+    failing_alloc_hold(alloc, 1);
+    options.alloc = alloc;
+    options.codegen = KILN_CODEGEN_THREAD;
+    open_program(&options);
+    assert_ok(kiln_package_define(f.package, "main.kiln", text, strlen(text),
+                                  NULL, &test_error));
+    assert_ok(
+        kiln_package_function(&call.function, f.package, "k", &test_error));
+    assert_ok(kiln_type_parse(&type, f.context, NULL, "f32[:]", &test_error));
+    assert_ok(kiln_infer(&code, f.context, &call, f.config, 0, &test_error));
+    failing_alloc_hold(alloc, 0);
+    status = kiln_compile(&kernel, f.context, &call, f.config, NULL, &error);
+    failing_alloc_hold(alloc, 1);
+    if (status != KILN_OK && status != KILN_ENOMEM)
+        fail_msg("%s", kiln_error_message(error));
+    kiln_error_free(error);
+    if (status == KILN_OK)
+        assert_quarter(kernel);
+    close_program();
+    return status;
+}
+
+static void modules_are_built_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    assert_survives_failing_alloc(compile_without_memory, NULL);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -439,6 +508,7 @@ int main(void)
         TEST(a_module_has_the_frontends_own_functions),
         TEST(changed_code_is_noticed),
         TEST(what_a_module_may_not_do),
+        cmocka_unit_test(modules_are_built_whole_or_not_at_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,7 +208,7 @@ static kiln_status read_module(kiln__codegen_job *job, LLVMValueRef *entry)
     if (kiln__neutral_is(*entry))
         KILN_TRY(kiln__neutral_end_programs(job));
     kiln__foreign_guard_divisions(job);
-    kiln__foreign_mark_convergent(job);
+    KILN_TRY(kiln__foreign_mark_convergent(job));
     return kiln__foreign_trim(job, *entry);
 }
 
@@ -243,18 +243,16 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
 static const char *refused_alone(const kiln__codegen_job *job,
                                  LLVMValueRef global)
 {
-    static const char memory[] = "kiln_group_memory";
     size_t size;
     const char *name = LLVMGetValueName2(global, &size);
 
     if (LLVMGetFirstUse(global) == NULL)
         return NULL;
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(global)) == KILN__SHARED_SPACE ||
-        (LLVMIsDeclaration(global) &&
-         (kiln__foreign_is_collective(name) ||
-          strncmp(name, memory, sizeof memory - 1) == 0)))
+        (LLVMIsDeclaration(global) && (kiln__foreign_is_collective(name) ||
+                                       kiln__foreign_asks_for_memory(name))))
         return "items of a group execute it together";
-    if (strcmp(name, "kiln_allocate") == 0 || strcmp(name, "kiln_free") == 0)
+    if (kiln__foreign_allocates(name))
         return "it allocates";
     return kiln__foreign_is_site(job, global) ? "it refers to host objects"
                                               : NULL;

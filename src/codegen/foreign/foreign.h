@@ -32,7 +32,6 @@ kiln_status kiln__foreign_wrap(kiln__codegen_job *job, const char *head);
 kiln_status kiln__foreign_externals(kiln__codegen_job *job);
 
 /* ---- foreign_call.c ---- */
-#define KILN__CALL_PREFIX "kiln_call."
 /* True for a function that stands for one of the kernel language. */
 int kiln__foreign_is_call(LLVMValueRef function);
 /* Defines what the head says that the module calls. */
@@ -96,11 +95,16 @@ kiln_status kiln__foreign_bind_collectives(kiln__codegen_job *job);
 
 /* True for the name of a device function that items execute together. */
 int kiln__foreign_is_collective(const char *name);
+/* True for the name of one that allocates or frees memory. */
+int kiln__foreign_allocates(const char *name);
+/* True for the name of one that tells where a group's dynamic memory is, or its
+   size. */
+int kiln__foreign_asks_for_memory(const char *name);
 
 /* ---- foreign_converge.c ---- */
 /* Marks collective functions, and all functions that reach one, as convergent,
    whatever the frontend said of them. */
-void kiln__foreign_mark_convergent(kiln__codegen_job *job);
+kiln_status kiln__foreign_mark_convergent(kiln__codegen_job *job);
 
 /* ---- foreign_sites.c ---- */
 /* True for a global that stands for a site of the request. */

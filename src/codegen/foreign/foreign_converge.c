@@ -17,49 +17,70 @@
 
 static const char convergent[] = "convergent";
 
-static int mark(LLVMValueRef function)
+/* The functions that are marked, in the order in which they were found. */
+typedef struct marked {
+    LLVMValueRef *functions;
+    size_t count;
+} marked;
+
+static void mark(marked *m, LLVMValueRef function)
 {
-    if (kiln__has_attribute(function, convergent))
-        return 0;
     kiln__add_attribute(function, convergent);
-    return 1;
+    m->functions[m->count++] = function;
 }
 
-/* Marks those that call the function; returns how many were not marked. */
-static int mark_callers(LLVMValueRef function)
+/* Marks those that call the function, unless they are. */
+static void mark_callers(marked *m, LLVMValueRef function)
 {
-    int marked = 0;
     LLVMUseRef use;
 
     for (use = LLVMGetFirstUse(function); use != NULL;
          use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
+        const LLVMValueRef user = LLVMGetUser(use);
+        LLVMValueRef caller;
 
-        if (LLVMIsACallInst(user) != NULL &&
-            LLVMGetCalledValue(user) == function)
-            marked +=
-                mark(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
+        if (LLVMIsACallInst(user) == NULL ||
+            LLVMGetCalledValue(user) != function)
+            continue;
+        caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+        if (!kiln__has_attribute(caller, convergent))
+            mark(m, caller);
     }
-    return marked;
 }
 
-void kiln__foreign_mark_convergent(kiln__codegen_job *job)
+static size_t count_functions(const kiln__codegen_job *job)
 {
-    int marked;
-    LLVMValueRef f;
+    size_t count = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        count++;
+    return count;
+}
+
+/* True for a function whose callers are marked whatever they are. */
+static int is_first(LLVMValueRef f)
+{
     size_t size;
 
-    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+    return LLVMGetIntrinsicID(f) == 0 &&
+           (kiln__has_attribute(f, convergent) ||
+            (LLVMIsDeclaration(f) &&
+             kiln__foreign_is_collective(LLVMGetValueName2(f, &size))));
+}
+
+kiln_status kiln__foreign_mark_convergent(kiln__codegen_job *job)
+{
+    marked m = {.functions = kiln__arena_allocate_array(
+                    &job->arena, count_functions(job), sizeof *m.functions)};
+
+    if (m.functions == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
-        if (LLVMIsDeclaration(f) &&
-            kiln__foreign_is_collective(LLVMGetValueName2(f, &size)))
-            (void)mark(f);
-    do {
-        marked = 0;
-        for (f = LLVMGetFirstFunction(job->module); f != NULL;
-             f = LLVMGetNextFunction(f))
-            if (LLVMGetIntrinsicID(f) == 0 &&
-                kiln__has_attribute(f, convergent))
-                marked += mark_callers(f);
-    } while (marked > 0);
+        if (is_first(f))
+            mark(&m, f);
+    for (size_t i = 0; i < m.count; i++)
+        mark_callers(&m, m.functions[i]);
+    return KILN_OK;
 }

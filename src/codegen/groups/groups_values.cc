@@ -8,6 +8,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "codegen/groups/groups_plan.h"
+#include "codegen/module/device_queries.h"
 
 /*
  * A region *reads* a value if one of its uses can be reached from the region's
@@ -27,12 +28,10 @@
 
 bool kiln__groups_is_query(const llvm::Value *value)
 {
-    static const char *const names[] = {
-        "kiln_global_id",       "kiln_local_id",     "kiln_group_id",
-        "kiln_global_size",     "kiln_local_size",   "kiln_group_count",
-        "kiln_lane_id",         "kiln_sub_group_id", "kiln_sub_group_size",
-        "kiln_sub_group_count", "kiln_group_memory", "kiln_group_memory_size",
-        KILN__GROUPS_MEMORY};
+#define NAME(name, form, number, answer, differs) name,
+    static const char *const names[] = {KILN__DEVICE_QUERIES(NAME)
+                                            KILN__GROUPS_MEMORY};
+#undef NAME
     const auto *call = llvm::dyn_cast<llvm::CallBase>(value);
     const llvm::Function *callee =
         call != nullptr ? call->getCalledFunction() : nullptr;
@@ -84,6 +83,9 @@ static bool reads(const groups_region &region, llvm::Instruction &value)
     }
     return false;
 }
+
+using regions_of_blocks = llvm::DenseMap<const llvm::BasicBlock *,
+                                         llvm::SmallVector<groups_region *, 2>>;
 
 static bool stays_in_block(const llvm::Instruction &value)
 {
@@ -284,8 +286,31 @@ static void place(groups_plan &plan)
                     variable->getAlign().value());
 }
 
+/* Adds the value to what regions read. Only those that a use is in can. */
+static void add_reads(const regions_of_blocks &regions,
+                      llvm::Instruction &value)
+{
+    llvm::SmallSetVector<groups_region *, 4> where;
+
+    for (const llvm::User *user : value.users()) {
+        const auto found =
+            regions.find(llvm::cast<llvm::Instruction>(user)->getParent());
+
+        if (found != regions.end())
+            where.insert(found->second.begin(), found->second.end());
+    }
+    for (groups_region *region : where)
+        if (reads(*region, value))
+            region->live.insert(&value);
+}
+
 void kiln__groups_find_values(groups_plan &plan)
 {
+    regions_of_blocks regions;
+
+    for (groups_region &region : plan.regions)
+        for (const llvm::BasicBlock *block : region.has)
+            regions[block].push_back(&region);
     for (llvm::Instruction &at : llvm::instructions(*plan.function)) {
         if (auto *variable = llvm::dyn_cast<llvm::AllocaInst>(&at)) {
             if (is_local(plan, *variable))
@@ -296,9 +321,7 @@ void kiln__groups_find_values(groups_plan &plan)
         }
         if (at.use_empty() || stays_in_block(at))
             continue;
-        for (groups_region &region : plan.regions)
-            if (reads(region, at))
-                region.live.insert(&at);
+        add_reads(regions, at);
     }
     for (groups_region &region : plan.regions) {
         if (plan.guard != nullptr &&

@@ -12,6 +12,7 @@
 #include <llvm/IR/PassInstrumentation.h>
 
 #include "codegen/groups/groups_plan.h"
+#include "codegen/module/device_queries.h"
 
 /*
  * LLVM's analysis asks a target where divergence begins. Processors say:
@@ -24,8 +25,10 @@
 
 static bool is_id(llvm::StringRef name)
 {
-    return name == "kiln_local_id" || name == "kiln_global_id" ||
-           name == "kiln_lane_id" || name == "kiln_sub_group_id";
+#define IS_ID(known, form, number, answer, differs) \
+    (differs && name == known) ||
+    return KILN__DEVICE_QUERIES(IS_ID) false;
+#undef IS_ID
 }
 
 static llvm::InstructionUniformity of_call(const llvm::CallBase &call)

@@ -20,8 +20,6 @@
  * are lowered.
  */
 
-static const char call_prefix[] = "kiln_call.";
-
 /* Returns the function that stands for a function of the request, or NULL. */
 static LLVMValueRef called(const kiln__codegen_job *job, size_t number)
 {
@@ -32,7 +30,8 @@ static LLVMValueRef called(const kiln__codegen_job *job, size_t number)
 
 static int has_own_form(const kiln__codegen_function *source)
 {
-    return strncmp(source->called, call_prefix, sizeof call_prefix - 1) != 0;
+    return strncmp(source->called, KILN__CALL_PREFIX,
+                   sizeof KILN__CALL_PREFIX - 1) != 0;
 }
 
 int kiln__called_any(const kiln__codegen_job *job)

@@ -61,6 +61,19 @@ void kiln__inline_unless_recursive(LLVMValueRef function)
         kiln__inline_always(function);
 }
 
+int kiln__is_call_of(LLVMValueRef user, LLVMValueRef function)
+{
+    unsigned count;
+
+    if (LLVMIsACallInst(user) == NULL || LLVMGetCalledValue(user) != function)
+        return 0;
+    count = LLVMGetNumArgOperands(user);
+    for (unsigned i = 0; i < count; i++)
+        if (LLVMGetOperand(user, i) == function)
+            return 0;
+    return 1;
+}
+
 LLVMValueRef kiln__call_intrinsic(LLVMBuilderRef builder, const char *name,
                                   LLVMTypeRef type, LLVMValueRef *arguments,
                                   unsigned count)

@@ -19,7 +19,11 @@ void kiln__inline_always(LLVMValueRef function);
    inlined everywhere. The inliner notices indirect recursion. */
 void kiln__inline_unless_recursive(LLVMValueRef function);
 
-/* ---- intrinsics ---- */
+/* ---- calls ---- */
+
+/* True for a user of the function that is a call of it, and does not have it as
+   an argument, too. */
+int kiln__is_call_of(LLVMValueRef user, LLVMValueRef function);
 
 /* Calls an intrinsic of LLVM. `type` is what the intrinsic is overloaded for;
    NULL: for nothing. */

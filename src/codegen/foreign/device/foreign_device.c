@@ -9,6 +9,7 @@
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/foreign_findings.h"
 #include "codegen/module/codegen_values.h"
+#include "codegen/module/device_queries.h"
 #include "ir/ir.h"
 
 /*
@@ -84,6 +85,11 @@ static LLVMValueRef bind_query(const kiln__device_call *c)
 static LLVMValueRef bind_lane(const kiln__device_call *c)
 {
     return LLVMBuildTrunc(c->builder, ask(c, 0), kiln__job_i32(c->job), "");
+}
+
+static LLVMValueRef bind_sub_group_count(const kiln__device_call *c)
+{
+    return kiln__foreign_sub_group_count(c);
 }
 
 /* ---- dynamic group memory ---- */
@@ -190,39 +196,38 @@ static LLVMValueRef bind_raise(const kiln__device_call *c)
 
 /* ---- families ---- */
 
+#define QUERY(name, form, number, answer, differs) \
+    {name, form, number, bind_##answer, KILN__DEVICE_ASKS},
+
 static const kiln__device_family families[] = {
-    {"kiln_global_id", "l:i", KILN__QUERY_GLOBAL_ID, bind_query},
-    {"kiln_local_id", "l:i", KILN__QUERY_LOCAL_ID, bind_query},
-    {"kiln_group_id", "l:i", KILN__QUERY_GROUP_ID, bind_query},
-    {"kiln_global_size", "l:i", KILN__QUERY_GLOBAL_SIZE, bind_query},
-    {"kiln_local_size", "l:i", KILN__QUERY_LOCAL_SIZE, bind_query},
-    {"kiln_group_count", "l:i", KILN__QUERY_GROUP_COUNT, bind_query},
-    {"kiln_sub_group_size", "i:", KILN__QUERY_SUB_GROUP_SIZE, bind_lane},
-    {"kiln_sub_group_id", "i:", KILN__QUERY_SUB_GROUP_ID, bind_lane},
-    {"kiln_lane_id", "i:", KILN__QUERY_LANE_ID, bind_lane},
-    {"kiln_sub_group_count", "i:", 0, kiln__foreign_sub_group_count},
-    {"kiln_group_memory", "s:", 0, bind_local_memory},
-    {"kiln_group_memory_size", "l:", 0, bind_local_size},
-    {"kiln_barrier", "v:ii", 0, kiln__foreign_barrier},
-    {"kiln_shuffle", "T:Ti", KILN__GROUP_SHUFFLE, kiln__foreign_shuffle},
-    {"kiln_shuffle_xor", "T:Ti", KILN__GROUP_SHUFFLE_XOR,
-     kiln__foreign_shuffle},
-    {"kiln_shuffle_up", "T:Ti", KILN__GROUP_SHUFFLE_UP, kiln__foreign_shuffle},
+    {"kiln_barrier", "v:ii", 0, kiln__foreign_barrier, KILN__DEVICE_TOGETHER},
+    {"kiln_shuffle", "T:Ti", KILN__GROUP_SHUFFLE, kiln__foreign_shuffle,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_shuffle_xor", "T:Ti", KILN__GROUP_SHUFFLE_XOR, kiln__foreign_shuffle,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_shuffle_up", "T:Ti", KILN__GROUP_SHUFFLE_UP, kiln__foreign_shuffle,
+     KILN__DEVICE_TOGETHER},
     {"kiln_shuffle_down", "T:Ti", KILN__GROUP_SHUFFLE_DOWN,
-     kiln__foreign_shuffle},
-    {"kiln_broadcast", "T:iTi", 0, kiln__foreign_broadcast},
-    {"kiln_ballot", "l:b", 0, kiln__foreign_ballot},
-    {"kiln_any", "b:ib", KILN__GROUP_SUB_ANY, kiln__foreign_vote},
-    {"kiln_all", "b:ib", KILN__GROUP_SUB_ALL, kiln__foreign_vote},
-    {"kiln_reduce", "T:iT", KILN__SCAN_ALL, kiln__foreign_scan},
-    {"kiln_scan", "T:iT", KILN__SCAN_WITH, kiln__foreign_scan},
-    {"kiln_exscan", "T:iT", KILN__SCAN_WITHOUT, kiln__foreign_scan},
-    {"kiln_raise", "v:ipipll", 0, bind_raise},
-    {"kiln_clock", "l:", 0, bind_clock},
-    {"kiln_print", "i:p.", 0, kiln__foreign_print},
-    {"kiln_allocate", "p:ll", 0, kiln__foreign_allocate},
-    {"kiln_free", "v:p", 0, kiln__foreign_free},
-};
+     kiln__foreign_shuffle, KILN__DEVICE_TOGETHER},
+    {"kiln_broadcast", "T:iTi", 0, kiln__foreign_broadcast,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_ballot", "l:b", 0, kiln__foreign_ballot, KILN__DEVICE_TOGETHER},
+    {"kiln_any", "b:ib", KILN__GROUP_SUB_ANY, kiln__foreign_vote,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_all", "b:ib", KILN__GROUP_SUB_ALL, kiln__foreign_vote,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_reduce", "T:iT", KILN__SCAN_ALL, kiln__foreign_scan,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_scan", "T:iT", KILN__SCAN_WITH, kiln__foreign_scan,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_exscan", "T:iT", KILN__SCAN_WITHOUT, kiln__foreign_scan,
+     KILN__DEVICE_TOGETHER},
+    {"kiln_raise", "v:ipipll", 0, bind_raise, KILN__DEVICE_ALONE},
+    {"kiln_clock", "l:", 0, bind_clock, KILN__DEVICE_ALONE},
+    {"kiln_print", "i:p.", 0, kiln__foreign_print, KILN__DEVICE_ALONE},
+    {"kiln_allocate", "p:ll", 0, kiln__foreign_allocate, KILN__DEVICE_HEAP},
+    {"kiln_free", "v:p", 0, kiln__foreign_free, KILN__DEVICE_HEAP},
+    KILN__DEVICE_QUERIES(QUERY)};
 
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
@@ -242,14 +247,22 @@ int kiln__foreign_is_collective(const char *name)
 {
     const kiln__device_family *family = find_family(name);
 
-    return family != NULL && family->bind != bind_query &&
-           family->bind != bind_lane && family->bind != bind_raise &&
-           family->bind != bind_local_memory &&
-           family->bind != bind_local_size &&
-           family->bind != kiln__foreign_print && family->bind != bind_clock &&
-           family->bind != kiln__foreign_allocate &&
-           family->bind != kiln__foreign_free &&
-           family->bind != kiln__foreign_sub_group_count;
+    return family != NULL && family->use == KILN__DEVICE_TOGETHER;
+}
+
+int kiln__foreign_allocates(const char *name)
+{
+    const kiln__device_family *family = find_family(name);
+
+    return family != NULL && family->use == KILN__DEVICE_HEAP;
+}
+
+int kiln__foreign_asks_for_memory(const char *name)
+{
+    const kiln__device_family *family = find_family(name);
+
+    return family != NULL && (family->bind == bind_local_memory ||
+                              family->bind == bind_local_size);
 }
 
 /* ---- names and types ---- */
@@ -336,21 +349,6 @@ static int has_type(const kiln__device_call *c, LLVMValueRef function)
 
 /* ---- calls ---- */
 
-/* True when the use is a plain call of the function. */
-static int is_call_of(LLVMValueRef user, LLVMValueRef function)
-{
-    unsigned count;
-
-    if (!LLVMIsACallInst(user) || LLVMGetCalledValue(user) != function ||
-        LLVMGetCalledFunctionType(user) != LLVMGlobalGetValueType(function))
-        return 0;
-    count = LLVMGetNumArgOperands(user);
-    for (unsigned i = 0; i < count; i++)
-        if (LLVMGetOperand(user, i) == function)
-            return 0;
-    return 1;
-}
-
 static kiln_status replace_call(kiln__device_call *c, LLVMValueRef call)
 {
     const unsigned count = parameters_of(c->family);
@@ -422,7 +420,8 @@ static kiln_status bind(kiln__foreign_findings *found, LLVMValueRef function,
     while ((use = LLVMGetFirstUse(function)) != NULL) {
         LLVMValueRef user = LLVMGetUser(use);
 
-        if (!is_call_of(user, function))
+        if (!kiln__is_call_of(user, function) ||
+            LLVMGetCalledFunctionType(user) != LLVMGlobalGetValueType(function))
             return kiln__foreign_finding(
                 found,
                 kiln__foreign_refuse_call(job, c.name, "it may be called only"),
@@ -433,11 +432,17 @@ static kiln_status bind(kiln__foreign_findings *found, LLVMValueRef function,
     return KILN_OK;
 }
 
-static int is_called(const kiln__codegen_job *job, const char *name)
+/* True when the module uses dynamic group memory. */
+static int asks_for_memory(const kiln__codegen_job *job)
 {
-    const LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
+    size_t size;
 
-    return function != NULL && LLVMGetFirstUse(function) != NULL;
+    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (LLVMGetFirstUse(f) != NULL &&
+            kiln__foreign_asks_for_memory(LLVMGetValueName2(f, &size)))
+            return 1;
+    return 0;
 }
 
 static int is_together(const kiln__codegen_job *job, LLVMValueRef call)
@@ -499,7 +504,6 @@ kiln_status kiln__foreign_bind_collectives(kiln__codegen_job *job)
 
 kiln_status kiln__foreign_bind(kiln__codegen_job *job)
 {
-    job->dynamic_local = is_called(job, "kiln_group_memory") ||
-                         is_called(job, "kiln_group_memory_size");
+    job->dynamic_local = asks_for_memory(job);
     return bind_all(job, 0);
 }

@@ -9,6 +9,15 @@
 
 struct kiln__device_call;
 
+/** What a device function has to do with other items. */
+typedef enum kiln__device_use {
+    KILN__DEVICE_ASKS,     /* it only tells something: device_queries.h */
+    KILN__DEVICE_TOGETHER, /* items of a group or sub-group execute it
+                              together */
+    KILN__DEVICE_ALONE,    /* nothing */
+    KILN__DEVICE_HEAP      /* it allocates or frees, alone */
+} kiln__device_use;
+
 /** Device functions whose names are alike before the first dot. */
 typedef struct kiln__device_family {
     const char *name;
@@ -17,6 +26,7 @@ typedef struct kiln__device_family {
     /* Builds what replaces a call, and returns its value; NULL for void. A
        failure is the job's. */
     LLVMValueRef (*bind)(const struct kiln__device_call *call);
+    kiln__device_use use;
 } kiln__device_family;
 
 #define KILN__DEVICE_ARGUMENTS_MAX 6

@@ -114,8 +114,6 @@ static LLVMValueRef build_intrinsic(const kiln__math_place *at,
 
 /* ---- functions of libraries ---- */
 
-#define SPIR_FUNCTION 75u
-
 static LLVMValueRef declare(const kiln__codegen_job *job, const char *name,
                             LLVMTypeRef type)
 {

@@ -7,6 +7,7 @@
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/neutral/neutral.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * `void @kiln_fence(i32 scope, i32 memory, i32 order)` is LLVM's own fence,
@@ -97,8 +98,7 @@ kiln_status kiln__neutral_fences(kiln__codegen_job *job)
         const LLVMValueRef user = LLVMGetUser(use);
 
         next = LLVMGetNextUse(use);
-        if (LLVMIsACallInst(user) == NULL ||
-            LLVMGetCalledValue(user) != function)
+        if (!kiln__is_call_of(user, function))
             return kiln__foreign_refuse_call(job, fence_name,
                                              "it may be called only");
         KILN_TRY(kiln__foreign_finding_of_call(&found, replace_call(job, user),

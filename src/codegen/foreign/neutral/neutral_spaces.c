@@ -6,6 +6,7 @@
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/neutral/neutral.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * Neutral modules number address spaces as NVPTX and AMDGPU do: 0 generic, 1
@@ -65,19 +66,6 @@ static const unsigned *find_numbers(kiln__codegen_job *job)
 
 /* ---- functions ---- */
 
-static int is_call(LLVMValueRef user, LLVMValueRef function)
-{
-    unsigned count;
-
-    if (LLVMIsACallInst(user) == NULL || LLVMGetCalledValue(user) != function)
-        return 0;
-    count = LLVMGetNumArgOperands(user);
-    for (unsigned i = 0; i < count; i++)
-        if (LLVMGetOperand(user, i) == function)
-            return 0;
-    return 1;
-}
-
 /* Functions are not in generic memory, so a pointer to one cannot become a
    generic pointer. */
 static kiln_status check_functions(kiln__codegen_job *job)
@@ -88,7 +76,7 @@ static kiln_status check_functions(kiln__codegen_job *job)
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
         for (use = LLVMGetFirstUse(f); use != NULL; use = LLVMGetNextUse(use))
-            if (!is_call(LLVMGetUser(use), f))
+            if (!kiln__is_call_of(LLVMGetUser(use), f))
                 return kiln__foreign_refuse(
                     job, "function", f,
                     "its address is taken, and the target has no pointers to "
