@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "codegen/foreign/device/foreign_device.h"
 #include "codegen/foreign/foreign.h"
+#include "codegen/foreign/neutral/neutral.h"
 #include "codegen/module/codegen_values.h"
 #include "kiln/error.h"
 
@@ -96,6 +97,11 @@ static int is_argument(const char *line)
            strncmp(line, "apply ", 6) != 0;
 }
 
+static int is_result(const char *line)
+{
+    return strncmp(line, "result\n", 7) == 0;
+}
+
 static uint64_t number_of(const char *line)
 {
     return strtoull(line, NULL, 10);
@@ -173,14 +179,18 @@ static int add_types(wrapping *w, const char *line, unsigned *at)
 
     if (is_array(&line, &words))
         return add_array(w, number_of(line), words, at);
-    if (is_word(&line, "result")) {
+    if (is_result(line)) {
         w->types[w->type_count++] =
             LLVMPointerTypeInContext(w->job->context, 0);
         return LLVMGetTypeKind(result_of(w)) != LLVMVoidTypeKind;
     }
-    if (is_word(&line, "local ") && (!has_type(w, *at, kiln__job_i64(w->job)) ||
-                                     !is_alignment(number_of(line))))
+    if (is_word(&line, "local ")) {
+        if (!has_type(w, *at, kiln__job_i64(w->job)) ||
+            !is_alignment(number_of(line)))
+            return 0;
+    } else if (!is_word(&line, "value\n")) {
         return 0;
+    }
     if (*at >= LLVMCountParams(w->kernel))
         return 0;
     w->types[w->type_count++] =
@@ -194,6 +204,7 @@ static kiln_status make_types(wrapping *w)
     const size_t arguments = job->request->argument_count;
     size_t count = 0;
     unsigned at = 0;
+    int has_result = 0; /* it is the last one */
 
     w->types = kiln__arena_allocate_array(
         &job->arena, arguments * (1 + KILN_RANK_MAX) + 1, sizeof *w->types);
@@ -201,9 +212,12 @@ static kiln_status make_types(wrapping *w)
         &job->arena, LLVMCountParams(w->kernel) + 1, sizeof *w->values);
     if (w->types == NULL || w->values == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    for (const char *line = w->lines; is_argument(line); line = next_line(line))
-        if (count++ == arguments || !add_types(w, line, &at))
+    for (const char *line = w->lines; is_argument(line);
+         line = next_line(line)) {
+        if (has_result || count++ == arguments || !add_types(w, line, &at))
             return malformed(job);
+        has_result = is_result(line);
+    }
     return count == arguments && at == LLVMCountParams(w->kernel)
                ? KILN_OK
                : malformed(job);
@@ -261,7 +275,7 @@ static void pass(wrapping *w, const char *line)
         w->at += 1 + (unsigned)number_of(line);
         return;
     }
-    if (is_word(&line, "result"))
+    if (is_result(line))
         return;
     if (is_word(&line, "local "))
         first = place(w, first, number_of(line));
@@ -306,7 +320,7 @@ static void copy_attributes(const wrapping *w, LLVMValueRef call)
         const char *rest = line;
         unsigned words;
 
-        if (is_word(&rest, "result"))
+        if (is_result(rest))
             return;
         if (is_array(&rest, &words)) {
             kernel_at += words;
@@ -321,15 +335,12 @@ static void copy_attributes(const wrapping *w, LLVMValueRef call)
 /* ---- too little memory ---- */
 
 static LLVMValueRef device_function(const wrapping *w, const char *name,
-                                    LLVMTypeRef result, LLVMTypeRef *types,
-                                    unsigned count)
+                                    LLVMTypeRef type)
 {
     LLVMValueRef function = LLVMGetNamedFunction(w->job->module, name);
 
-    return function != NULL
-               ? function
-               : LLVMAddFunction(w->job->module, name,
-                                 LLVMFunctionType(result, types, count, 0));
+    return function != NULL ? function
+                            : LLVMAddFunction(w->job->module, name, type);
 }
 
 static LLVMValueRef call(const wrapping *w, LLVMValueRef function,
@@ -342,17 +353,12 @@ static LLVMValueRef call(const wrapping *w, LLVMValueRef function,
 static LLVMValueRef build_raise(const wrapping *w, LLVMValueRef needed,
                                 LLVMValueRef given)
 {
-    const LLVMTypeRef pointer = LLVMPointerTypeInContext(w->job->context, 0);
-    const LLVMTypeRef i32 = kiln__job_i32(w->job);
-    const LLVMTypeRef i64 = kiln__job_i64(w->job);
-    LLVMTypeRef types[] = {i32, pointer, i32, pointer, i64, i64};
-    LLVMValueRef function =
-        device_function(w, "kiln_raise", LLVMVoidTypeInContext(w->job->context),
-                        types, sizeof types / sizeof *types);
+    const LLVMValueRef function =
+        device_function(w, "kiln_raise", kiln__neutral_raise_type(w->job));
     LLVMValueRef values[] = {
-        LLVMConstInt(i32, KILN_EXCEPTION_USER, 0),
+        kiln__job_number32(w->job, KILN_EXCEPTION_USER),
         LLVMBuildGlobalStringPtr(w->builder, w->name, ""),
-        LLVMConstInt(i32, 0, 0),
+        kiln__job_number32(w->job, 0),
         LLVMBuildGlobalStringPtr(
             w->builder,
             "local arguments need more group memory than the launch has", ""),
@@ -381,8 +387,8 @@ static void check_total(const wrapping *w)
         return;
     raise = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "raise");
     go_on = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "go_on");
-    size = device_function(w, "kiln_group_memory_size", kiln__job_i64(w->job),
-                           NULL, 0);
+    size = device_function(w, "kiln_group_memory_size",
+                           LLVMFunctionType(kiln__job_i64(w->job), NULL, 0, 0));
     given = call(w, size, NULL, 0);
     LLVMBuildCondBr(w->builder,
                     LLVMBuildICmp(w->builder, LLVMIntUGT, w->total, given, ""),

@@ -64,6 +64,8 @@ kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);
 kiln_status kiln__neutral_fences(kiln__codegen_job *job);
 
 /* ---- neutral_raise.c ---- */
+/* Returns the type that kiln_raise() has in neutral modules. */
+LLVMTypeRef kiln__neutral_raise_type(const kiln__codegen_job *job);
 /* Makes exceptions of what ends a program, and says of each exception where it
    is raised. Called as long as the module has its debug information. */
 kiln_status kiln__neutral_end_programs(kiln__codegen_job *job);

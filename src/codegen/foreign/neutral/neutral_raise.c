@@ -58,7 +58,7 @@ static int is_noreturn(LLVMValueRef call)
 
 /* ---- what ends a program becomes an exception ---- */
 
-static LLVMTypeRef raise_type(const kiln__codegen_job *job)
+LLVMTypeRef kiln__neutral_raise_type(const kiln__codegen_job *job)
 {
     const LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
     const LLVMTypeRef i32 = kiln__job_i32(job), i64 = kiln__job_i64(job);
@@ -134,11 +134,12 @@ static void raise_at(raises *r, LLVMValueRef call, const char *message)
     };
 
     if (r->raise == NULL)
-        r->raise =
-            LLVMAddFunction(job->module, kiln_raise_name, raise_type(job));
+        r->raise = LLVMAddFunction(job->module, kiln_raise_name,
+                                   kiln__neutral_raise_type(job));
     LLVMPositionBuilderBefore(builder, call);
     LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(call));
-    LLVMBuildCall2(builder, raise_type(job), r->raise, arguments, 6, "");
+    LLVMBuildCall2(builder, kiln__neutral_raise_type(job), r->raise, arguments,
+                   6, "");
     LLVMDisposeBuilder(builder);
     if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind)
         LLVMReplaceAllUsesWith(call, LLVMGetPoison(LLVMTypeOf(call)));
@@ -368,7 +369,7 @@ static void drop_noreturn(LLVMValueRef function)
 
 static kiln_status check_raise(const raises *r)
 {
-    return LLVMGlobalGetValueType(r->raise) == raise_type(r->job)
+    return LLVMGlobalGetValueType(r->raise) == kiln__neutral_raise_type(r->job)
                ? KILN_OK
                : kiln__job_fail(r->job, KILN_ECODEGEN,
                                 "device function '%s': it is declared with "
