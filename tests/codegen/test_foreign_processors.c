@@ -6,17 +6,6 @@
 
 #define STORE(type) "  store " type " %r, ptr %y\n"
 
-static void build_for(outcome *o, int target, const char *processor,
-                      const char *globals, const char *body, uint8_t level)
-{
-    foreign_target other = *foreign_target_of(target);
-
-    other.processor = processor;
-    if (target == CUDA)
-        other.features = "+ptx87";
-    foreign_build(o, &other, globals, body, level);
-}
-
 /* Asserts that the first processor has the intrinsic of the body and that the
    second lacks it, at levels with and without passes. */
 static void assert_of(int target, const char *has, const char *lacks,
@@ -25,11 +14,11 @@ static void assert_of(int target, const char *has, const char *lacks,
     outcome o;
 
     for (uint8_t level = 0; level <= 2; level += 2) {
-        build_for(&o, target, has, globals, body, level);
+        foreign_build_for(&o, target, has, globals, body, level);
         if (o.status != KILN_OK)
             fail_msg("%s: %s\n%s", has, o.message, body);
         free(o.bytes);
-        build_for(&o, target, lacks, globals, body, level);
+        foreign_build_for(&o, target, lacks, globals, body, level);
         if (o.status != KILN_ECODEGEN)
             fail_msg("%s builds\n%s", lacks, body);
         assert_contains(o.message, "has no such instruction");
@@ -173,7 +162,7 @@ static void formats_of_bytes_are_refused_on_rocm(void **state)
     outcome o;
 
     (void)state;
-    build_for(
+    foreign_build_for(
         &o, ROCM, "gfx90a",
         "declare void @llvm.amdgcn.raw.tbuffer.store.i8(i8, <4 x i32>,"
         " i32, i32, i32, i32)\n",

@@ -4,9 +4,6 @@
 /* LINKS: codegen */
 #include "support/codegen/neutral.h"
 
-#include <llvm-c/BitWriter.h>
-#include <llvm-c/IRReader.h>
-
 #define VERSION "Debug Info Version"
 #define FLAG(version) \
     "!llvm.module.flags = !{!0}\n" \
@@ -21,32 +18,10 @@ static const char broken[] = "define void @k(ptr %y, i64 %n) {\n"
 static const char words[] = "invalid LLVM IR: Entry block to function must not "
                             "have predecessors!";
 
-/* Writes bitcode of the text, which claims to have debug information. */
-static LLVMMemoryBufferRef assemble(const char *text)
-{
-    LLVMContextRef context = LLVMContextCreate();
-    LLVMMemoryBufferRef from =
-        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "module");
-    LLVMMemoryBufferRef made;
-    LLVMModuleRef read;
-    char *message = NULL;
-
-    if (LLVMParseIRInContext(context, from, &read, &message) != 0)
-        fail_msg("%s", message);
-    LLVMAddModuleFlag(read, LLVMModuleFlagBehaviorWarning, VERSION,
-                      sizeof VERSION - 1,
-                      LLVMValueAsMetadata(
-                          LLVMConstInt(LLVMInt32TypeInContext(context), 3, 0)));
-    made = LLVMWriteBitcodeToMemoryBuffer(read);
-    LLVMDisposeModule(read);
-    LLVMContextDispose(context);
-    return made;
-}
-
 static void broken_modules_with_debug_information_are_errors(void **state)
 {
     static char text[1024];
-    LLVMMemoryBufferRef bytes = assemble(broken);
+    LLVMMemoryBufferRef bytes = neutral_assemble(broken, VERSION);
 
     (void)state;
     snprintf(text, sizeof text, "%s" FLAG("3"), broken);
@@ -54,11 +29,7 @@ static void broken_modules_with_debug_information_are_errors(void **state)
     for (size_t i = 0; i < 4; i++) {
         outcome o;
 
-        prepare(&o, "", foreign_targets[i].form, one_array, 1);
-        foreign_settings(&o, &foreign_targets[i]);
-        o.request.module = LLVMGetBufferStart(bytes);
-        o.request.module_size = LLVMGetBufferSize(bytes);
-        run(&o);
+        neutral_build_bitcode(&o, &foreign_targets[i], bytes);
         assert_int_equal(o.status, KILN_ECODEGEN);
         assert_contains(o.message, words);
     }

@@ -92,15 +92,6 @@ static void wide_conversions_are_refused_where_they_have_no_code(void **state)
 
 /* ---- instructions that some processors have ---- */
 
-static void build_on(outcome *o, const char *processor, const char *globals,
-                     const char *body)
-{
-    foreign_target target = *foreign_target_of(HOST);
-
-    target.processor = processor;
-    foreign_build(o, &target, globals, body, 2);
-}
-
 /* LLVM passes them through wider floats, back by a function of C's runtime, or
    by an instruction that loses subnormal ones: in loops for ever. */
 static void small_floats_that_nothing_rounds_are_refused(void **state)
@@ -121,15 +112,17 @@ static void small_floats_that_nothing_rounds_are_refused(void **state)
                        "  %r = atomicrmw fadd @A %y, bfloat 1.0 monotonic\n",
                        "");
     for (size_t i = 0; i < 2; i++) {
-        build_on(&o, processors[i], "", body);
+        foreign_build_for(&o, HOST, processors[i], "", body, 2);
         assert_contains(o.message, words);
-        build_on(&o, processors[i], "",
-                 "  %r = atomicrmw fadd ptr %y, bfloat 1.0 acq_rel\n");
+        foreign_build_for(&o, HOST, processors[i], "",
+                          "  %r = atomicrmw fadd ptr %y, bfloat 1.0 acq_rel\n",
+                          2);
         assert_contains(o.message, words);
-        build_on(&o, processors[i], "",
-                 "  %x = load <8 x bfloat>, ptr %y\n"
-                 "  %r = fadd <8 x bfloat> %x, %x\n"
-                 "  store <8 x bfloat> %r, ptr %y\n");
+        foreign_build_for(&o, HOST, processors[i], "",
+                          "  %x = load <8 x bfloat>, ptr %y\n"
+                          "  %r = fadd <8 x bfloat> %x, %x\n"
+                          "  store <8 x bfloat> %r, ptr %y\n",
+                          2);
         assert_contains(o.message, words);
     }
 }
@@ -139,10 +132,10 @@ static void assert_needs(const char *processor, const char *globals,
 {
     outcome o;
 
-    build_on(&o, "x86-64", globals, body);
+    foreign_build_for(&o, HOST, "x86-64", globals, body, 2);
     assert_int_equal(o.status, KILN_ECODEGEN);
     assert_contains(o.message, "the processor has no such instruction");
-    build_on(&o, processor, globals, body);
+    foreign_build_for(&o, HOST, processor, globals, body, 2);
     assert_int_equal(o.status, KILN_OK);
     free(o.bytes);
 }
@@ -169,8 +162,9 @@ static void instructions_that_the_processor_lacks_are_refused(void **state)
                  "  %r = call <16 x float> @llvm.x86.avx512.sqrt.ps.512("
                  "<16 x float> %x, i32 4)\n"
                  "  store <16 x float> %r, ptr %y\n");
-    build_on(&o, "x86-64", "declare void @llvm.x86.clzero(ptr)\n",
-             "  call void @llvm.x86.clzero(ptr %y)\n");
+    foreign_build_for(&o, HOST, "x86-64",
+                      "declare void @llvm.x86.clzero(ptr)\n",
+                      "  call void @llvm.x86.clzero(ptr %y)\n", 2);
     assert_int_equal(o.status, KILN_ECODEGEN);
     assert_contains(o.message, "not known which processors have it");
 }
@@ -182,7 +176,7 @@ static void assert_refused_on_any(const char *globals, const char *body,
     outcome o;
 
     for (size_t i = 0; i < 2; i++) {
-        build_on(&o, processors[i], globals, body);
+        foreign_build_for(&o, HOST, processors[i], globals, body, 2);
         assert_int_equal(o.status, KILN_ECODEGEN);
         assert_contains(o.message, words);
     }

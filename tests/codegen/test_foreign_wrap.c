@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
-#include <llvm-c/BitWriter.h>
-#include <llvm-c/IRReader.h>
-
 #include "support/codegen/neutral.h"
 
 /* y[id] = y[id] + a * b */
@@ -125,47 +122,26 @@ static void all_targets_check_local_arguments_of_kernels_with_barriers(
 
 /* ---- bitcode ---- */
 
-/* Returns bitcode of a text, without a data layout. */
-static LLVMMemoryBufferRef assemble(const char *text)
-{
-    LLVMContextRef context = LLVMContextCreate();
-    LLVMMemoryBufferRef from =
-        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "module");
-    LLVMMemoryBufferRef made;
-    LLVMModuleRef read;
-    char *message = NULL;
-
-    if (LLVMParseIRInContext(context, from, &read, &message) != 0)
-        fail_msg("%s", message);
-    made = LLVMWriteBitcodeToMemoryBuffer(read);
-    LLVMDisposeModule(read);
-    LLVMContextDispose(context);
-    return made;
-}
-
 /* Bitcode leaves out that an alloca is in address space 0. */
 static void bitcode_may_have_variables_of_items(void **state)
 {
-    LLVMMemoryBufferRef module_bytes =
-        assemble("define void @k(ptr %y, i64 %n) {\n"
-                 "  %own = alloca [4 x i32], align 4\n"
-                 "  %p = getelementptr [4 x i32], ptr %own, i64 0, i64 %n\n"
-                 "  store i32 7, ptr %p\n"
-                 "  %v = load i32, ptr %own\n"
-                 "  store i32 %v, ptr %y\n"
-                 "  ret void\n"
-                 "}\n");
+    LLVMMemoryBufferRef module_bytes = neutral_assemble(
+        "define void @k(ptr %y, i64 %n) {\n"
+        "  %own = alloca [4 x i32], align 4\n"
+        "  %p = getelementptr [4 x i32], ptr %own, i64 0, i64 %n\n"
+        "  store i32 7, ptr %p\n"
+        "  %v = load i32, ptr %own\n"
+        "  store i32 %v, ptr %y\n"
+        "  ret void\n"
+        "}\n",
+        NULL);
 
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         const foreign_target *target = &foreign_targets[i];
         outcome o;
 
-        prepare(&o, "", target->form, one_array, 1);
-        foreign_settings(&o, target);
-        o.request.module = LLVMGetBufferStart(module_bytes);
-        o.request.module_size = LLVMGetBufferSize(module_bytes);
-        run(&o);
+        neutral_build_bitcode(&o, target, module_bytes);
         if (o.status != KILN_OK)
             fail_msg("%s: %s", target->backend, o.message);
         free(o.bytes);
@@ -199,6 +175,9 @@ static void wrong_heads_are_errors(void **state)
         {"kiln entry 1\nscale\narray 2\nvalue\n\n", fit},
         {"kiln entry 1\nscale\narray 2\nvalue\nvalue\nvalue\n\n", fit},
         {"kiln entry 1\nscale\narray 0\nvalue\nvalue\n\n", fit},
+        {"kiln entry 1\nscale\narray 2\nworth\nvalue\n\n", fit},
+        {"kiln entry 1\nscale\narray 2\nvalue\nvalues\n\n", fit},
+        {"kiln entry 1\nscale\narray 2\nvalue\nresult\n\n", fit},
         {"kiln entry 1\nscale\narray 5\nvalue\nvalue\n\n", fit},
         {"kiln entry 1\nscale\nvalue\nvalue\narray 1\n\n", fit},
         {"kiln entry 1\nscale\narray 2\nlocal 4\nvalue\n\n", fit},

@@ -120,6 +120,20 @@ FOREIGN_UNUSED static const foreign_target *foreign_target_of(int bit)
     return &foreign_targets[i];
 }
 
+/* The same for a processor other than the target's usual one. */
+FOREIGN_UNUSED static void foreign_build_for(outcome *o, int bit,
+                                             const char *processor,
+                                             const char *globals,
+                                             const char *body, uint8_t level)
+{
+    foreign_target target = *foreign_target_of(bit);
+
+    target.processor = processor;
+    if (bit == CUDA)
+        target.features = "+ptx87";
+    foreign_build(o, &target, globals, body, level);
+}
+
 /* Asserts that the module is refused with these words on each of the targets,
    and built on all others, at levels with and without passes. */
 FOREIGN_UNUSED static void foreign_refused_on(int targets, const char *globals,

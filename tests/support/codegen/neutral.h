@@ -3,6 +3,9 @@
 #ifndef KILN_TESTS_NEUTRAL_H
 #define KILN_TESTS_NEUTRAL_H
 
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/IRReader.h>
+
 #include "support/codegen/foreign.h"
 
 /*
@@ -20,6 +23,42 @@ NEUTRAL_UNUSED static void neutral_build(outcome *o,
     prepare(o, module, form, one_array, 1);
     foreign_settings(o, target);
     o->settings.opt_level = level;
+    run(o);
+}
+
+/* Returns bitcode of a text, without a data layout. `flag`: of a module that
+   claims to have debug information of this version, or NULL. */
+NEUTRAL_UNUSED static LLVMMemoryBufferRef neutral_assemble(const char *text,
+                                                           const char *flag)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMMemoryBufferRef from =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "module");
+    LLVMMemoryBufferRef made;
+    LLVMModuleRef read;
+    char *message = NULL;
+
+    if (LLVMParseIRInContext(context, from, &read, &message) != 0)
+        fail_msg("%s", message);
+    if (flag != NULL)
+        LLVMAddModuleFlag(read, LLVMModuleFlagBehaviorWarning, flag,
+                          strlen(flag),
+                          LLVMValueAsMetadata(LLVMConstInt(
+                              LLVMInt32TypeInContext(context), 3, 0)));
+    made = LLVMWriteBitcodeToMemoryBuffer(read);
+    LLVMDisposeModule(read);
+    LLVMContextDispose(context);
+    return made;
+}
+
+NEUTRAL_UNUSED static void neutral_build_bitcode(outcome *o,
+                                                 const foreign_target *target,
+                                                 LLVMMemoryBufferRef bitcode)
+{
+    prepare(o, "", target->form, one_array, 1);
+    foreign_settings(o, target);
+    o->request.module = LLVMGetBufferStart(bitcode);
+    o->request.module_size = LLVMGetBufferSize(bitcode);
     run(o);
 }
 
