@@ -3,7 +3,6 @@
 /* LABELS: conformance codegen host */
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "support/codegen/module_texts.h"
 #include "support/devices/kernels.h"
 #include "support/harness.h"
+#include "support/written.h"
 
 /*
  * Each function is called under its names: C's, LLVM's, OpenCL's, and those of
@@ -98,21 +98,10 @@ static double operand(const function *f, size_t i)
 
 /* ---- texts ---- */
 
-static char text[TEXT_MAX];
-static size_t text_size;
+static char written_bytes[TEXT_MAX];
+static written text = {written_bytes, sizeof written_bytes, 0};
 
-static void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void put(const char *format, ...)
-{
-    va_list list;
-
-    va_start(list, format);
-    text_size += (size_t)vsnprintf(text + text_size, sizeof text - text_size,
-                                   format, list);
-    va_end(list);
-    assert_true(text_size < sizeof text);
-}
+#define put(...) written_put(&text, __VA_ARGS__)
 
 static void name_of(char out[64], const function *f, int spelling, int is_f64)
 {
@@ -139,7 +128,7 @@ static const char *write_module(int spelling, int is_f64)
     const char *type = is_f64 ? "double" : "float";
     char name[64];
 
-    text_size = 0;
+    text.size = 0;
     put("declare i64 @kiln_global_id(@I, i32)\n");
     for (size_t k = 0; k < FUNCTIONS; k++) {
         name_of(name, &functions[k], spelling, is_f64);
@@ -165,7 +154,7 @@ static const char *write_module(int spelling, int is_f64)
             k, type, k, type, k, k);
     }
     put("  ret i32 0\n}\n");
-    return text;
+    return written_bytes;
 }
 
 /* ---- accuracy ---- */

@@ -3,8 +3,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
-#include <stdarg.h>
-
 #include "support/codegen/group_programs.h"
 
 /*
@@ -14,20 +12,11 @@
 
 /* ---- writing ---- */
 
-static char text[1 << 17];
-static size_t text_size;
+static char bytes[1 << 17];
+static written text = {bytes, sizeof bytes, 0};
 static unsigned names;
 
-__attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    text_size += (size_t)vsnprintf(text + text_size, sizeof text - text_size,
-                                   format, arguments);
-    va_end(arguments);
-    assert_true(text_size < sizeof text);
-}
+#define put(...) written_put(&text, __VA_ARGS__)
 
 static unsigned load(char letter, uint32_t index)
 {
@@ -458,7 +447,7 @@ static void put_end(void)
 
 static void write_program(const program *p)
 {
-    text_size = 0;
+    text.size = 0;
     names = 1000;
     put_start();
     for (uint32_t i = 0; i < BLOCKS; i++)
@@ -488,14 +477,14 @@ static void compare(const program *p, const group_shape *shape, uint32_t number)
         if (p->is_apart && group_builds[i].form == KILN__GROUP_FORM_GENERAL)
             continue;
         fill_data(got, count);
-        assert_int_equal(group_run(text, group_builds[i], shape, got, count),
+        assert_int_equal(group_run(bytes, group_builds[i], shape, got, count),
                          0);
         for (size_t k = 0; k < count; k++)
             if (got[k] != wanted[k])
                 fail_msg("program %u in groups of %d, build %zu, element %zu: "
                          "%d, not %d\n%s",
                          (unsigned)number, (int)shape->block[0], i, k, got[k],
-                         wanted[k], text);
+                         wanted[k], bytes);
     }
 }
 

@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
-#include <stdarg.h>
-
 #include "support/codegen/groups.h"
+#include "support/written.h"
 
 /*
  * A kernel asks questions about its ids, in one branch or in several, and the
@@ -67,8 +66,7 @@ static uint32_t seed;
 
 static uint32_t pick(uint32_t below)
 {
-    seed = seed * 1664525u + 1013904223u;
-    return (seed >> 8) % below;
+    return random_below(&seed, below);
 }
 
 /* Numbers at which something wraps, and some near them. */
@@ -293,20 +291,11 @@ static void make_program(program *p)
 
 /* ---- writing ---- */
 
-static char text[1 << 15];
-static size_t text_size;
+static char bytes[1 << 15];
+static written text = {bytes, sizeof bytes, 0};
 static unsigned names;
 
-__attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    text_size += (size_t)vsnprintf(text + text_size, sizeof text - text_size,
-                                   format, arguments);
-    va_end(arguments);
-    assert_true(text_size < sizeof text);
-}
+#define put(...) written_put(&text, __VA_ARGS__)
 
 /* Writes what makes %aNUMBER.WIDTH of an argument. */
 static void put_argument(uint64_t number, uint32_t width)
@@ -477,7 +466,7 @@ static void write_program(const program *p)
     unsigned ways[QUESTIONS_MAX + 1], last;
     const char *from, *value;
 
-    text_size = 0;
+    text.size = 0;
     names = 0;
     put_start(p);
     last = put_guard(p, ways);
@@ -544,11 +533,11 @@ static void run_program(const program *p, uint8_t level, int32_t *data)
     outcome o;
 
     memcpy(arguments.arguments, p->arguments, sizeof p->arguments);
-    prepare(&o, text, KILN_EMIT_BINARY, types, 7);
+    prepare(&o, bytes, KILN_EMIT_BINARY, types, 7);
     o.settings.opt_level = level;
     run(&o);
     if (o.status != KILN_OK)
-        fail_msg("%s\n%s", o.message, text);
+        fail_msg("%s\n%s", o.message, bytes);
     run_rows(&o, p, &arguments);
     free(o.bytes);
 }
@@ -578,7 +567,7 @@ static void compare(program *p, uint32_t number)
                          "first %llu, items %d, block %d\n%s",
                          (unsigned)number, levels[i], k, got[k], wanted[k],
                          (unsigned long long)p->first, (int)p->items[0],
-                         (int)p->block[0], text);
+                         (int)p->block[0], bytes);
     }
 }
 

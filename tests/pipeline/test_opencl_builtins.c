@@ -12,6 +12,7 @@
 #include "kiln.h"
 #include "kiln/opencl.h"
 #include "support/harness.h"
+#include "support/written.h"
 
 /*
  * clang's opencl-c.h declares every function, one overload a line. The
@@ -90,22 +91,11 @@ static int read_declaration(declaration *out, char *line)
 
 /* ---- calls ---- */
 
-static char text[1 << 18];
-static size_t text_size;
+static char written_bytes[1 << 18];
+static written text = {written_bytes, sizeof written_bytes, 0};
 static unsigned calls; /* in the text */
 
-static void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void put(const char *format, ...)
-{
-    va_list list;
-
-    va_start(list, format);
-    text_size += (size_t)vsnprintf(text + text_size, sizeof text - text_size,
-                                   format, list);
-    va_end(list);
-    assert_true(text_size < sizeof text);
-}
+#define put(...) written_put(&text, __VA_ARGS__)
 
 /* The kernel's memory that a pointer's type is of. */
 static const char *memory_of(const char *type)
@@ -226,8 +216,9 @@ static void compile_text(void)
 
     snprintf(name, sizeof name, "builtins%zu", texts);
     assert_ok(kiln_opencl_new(&program, context, name, &test_error));
-    assert_ok(kiln_opencl_define(program, "builtins.cl", text, text_size,
-                                 "-cl-std=CL1.2", NULL, &test_error));
+    assert_ok(kiln_opencl_define(program, "builtins.cl", written_bytes,
+                                 text.size, "-cl-std=CL1.2", NULL,
+                                 &test_error));
     compile_on_host(program, (calls - 1) / CALLS_OF_A_KERNEL + 1);
     compile_on_device(program, targets[texts++ % 3]);
 }
@@ -238,7 +229,7 @@ static void flush(void)
         return;
     put("}\n");
     compile_text();
-    text_size = calls = 0;
+    text.size = calls = 0;
 }
 
 static void add(const declaration *d)

@@ -4,6 +4,7 @@
 #define KILN_TESTS_GROUP_PROGRAMS_H
 
 #include "support/codegen/groups.h"
+#include "support/written.h"
 
 /*
  * A program is a graph of blocks whose branches go anywhere, backwards and into
@@ -78,8 +79,7 @@ static uint32_t seed;
 
 static uint32_t pick(uint32_t below)
 {
-    seed = seed * 1664525u + 1013904223u;
-    return (seed >> 8) % below;
+    return random_below(&seed, below);
 }
 
 /* Barriers are rarer than what is between them, returns rarer still. */
