@@ -20,13 +20,14 @@ const kiln__ir_op_info kiln__ir_ops[KILN__IR_OP_COUNT] = {
 };
 
 const kiln__ir_name_info kiln__ir_math[KILN__MATH_COUNT] = {
-#define ENTRY(name, text, operands, domain) \
-    [KILN__MATH_##name] = {text, operands, KILN__DOMAIN_##domain},
+#define ENTRY(name, text, operands, domain, home) \
+    [KILN__MATH_## \
+        name] = {text, operands, KILN__DOMAIN_##domain, KILN__HOME_##home},
     KILN__MATH_MAP(ENTRY)
 #undef ENTRY
 };
 
-#define ENTRY(prefix, name, text, count) [prefix##name] = {text, count, 0},
+#define ENTRY(prefix, name, text, count) [prefix##name] = {text, count, 0, 0},
 
 const kiln__ir_name_info kiln__ir_query[KILN__QUERY_COUNT] = {
 #define QUERY(name, text, count) ENTRY(KILN__QUERY_, name, text, count)

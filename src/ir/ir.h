@@ -37,7 +37,7 @@ typedef enum kiln__ir_op {
 } kiln__ir_op;
 
 enum {
-#define KILN__X(name, text, operands, domain) KILN__MATH_##name,
+#define KILN__X(name, text, operands, domain, home) KILN__MATH_##name,
     KILN__MATH_MAP(KILN__X)
 #undef KILN__X
         KILN__MATH_COUNT

@@ -101,60 +101,62 @@
        gets the parameters; the function is RETURN or EVAL of it. */ \
     X(EXTERNAL, "external", VALUE, 0, 0, NONE)
 
-/* X(NAME, text, operands, domain): domain is FLOAT, INTEGER or BOTH. Operands
-   are scalars, or vectors element by element. The result has the operands'
-   type, except that ISNAN, ISINF and ISFINITE return Bool. If one operand of
-   min or max is a NaN, the result is the other. */
+/* X(NAME, text, operands, domain, home): domain is FLOAT, INTEGER or BOTH. On
+   devices, home is LIBRARY for a function of their library of mathematics, and
+   CODE where LLVM has code for it. Operands are scalars, or vectors element by
+   element. The result has the operands' type, except that ISNAN, ISINF and
+   ISFINITE return Bool. If one operand of min or max is a NaN, the result is
+   the other. */
 #define KILN__MATH_MAP(X) \
-    X(SQRT, "sqrt", 1, FLOAT) \
-    X(RSQRT, "rsqrt", 1, FLOAT) \
-    X(CBRT, "cbrt", 1, FLOAT) \
-    X(EXP, "exp", 1, FLOAT) \
-    X(EXP2, "exp2", 1, FLOAT) \
-    X(EXP10, "exp10", 1, FLOAT) \
-    X(EXPM1, "expm1", 1, FLOAT) \
-    X(LOG, "log", 1, FLOAT) \
-    X(LOG2, "log2", 1, FLOAT) \
-    X(LOG10, "log10", 1, FLOAT) \
-    X(LOG1P, "log1p", 1, FLOAT) \
-    X(SIN, "sin", 1, FLOAT) \
-    X(COS, "cos", 1, FLOAT) \
-    X(TAN, "tan", 1, FLOAT) \
-    X(ASIN, "asin", 1, FLOAT) \
-    X(ACOS, "acos", 1, FLOAT) \
-    X(ATAN, "atan", 1, FLOAT) \
-    X(ATAN2, "atan2", 2, FLOAT) \
-    X(SINH, "sinh", 1, FLOAT) \
-    X(COSH, "cosh", 1, FLOAT) \
-    X(TANH, "tanh", 1, FLOAT) \
-    X(ASINH, "asinh", 1, FLOAT) \
-    X(ACOSH, "acosh", 1, FLOAT) \
-    X(ATANH, "atanh", 1, FLOAT) \
-    X(ERF, "erf", 1, FLOAT) \
-    X(ERFC, "erfc", 1, FLOAT) \
-    X(TGAMMA, "tgamma", 1, FLOAT) \
-    X(LGAMMA, "lgamma", 1, FLOAT) \
-    X(POW, "pow", 2, FLOAT) \
-    X(HYPOT, "hypot", 2, FLOAT) \
-    X(FMOD, "fmod", 2, FLOAT) \
-    X(FMA, "fma", 3, FLOAT) \
-    X(FLOOR, "floor", 1, FLOAT) \
-    X(CEIL, "ceil", 1, FLOAT) \
-    X(ROUND, "round", 1, FLOAT) /* halves away from zero */ \
-    X(RINT, "rint", 1, FLOAT)   /* halves to even */ \
-    X(TRUNC, "trunc", 1, FLOAT) \
-    X(COPYSIGN, "copysign", 2, FLOAT) \
-    X(ISNAN, "isnan", 1, FLOAT) \
-    X(ISINF, "isinf", 1, FLOAT) \
-    X(ISFINITE, "isfinite", 1, FLOAT) \
-    X(ABS, "abs", 1, BOTH) \
-    X(MIN, "min", 2, BOTH) \
-    X(MAX, "max", 2, BOTH) \
-    X(POPCOUNT, "popcount", 1, INTEGER) \
-    X(CLZ, "clz", 1, INTEGER) /* the width for 0 */ \
-    X(CTZ, "ctz", 1, INTEGER) /* the width for 0 */ \
-    X(BITREVERSE, "bitreverse", 1, INTEGER) \
-    X(BYTESWAP, "byteswap", 1, INTEGER)
+    X(SQRT, "sqrt", 1, FLOAT, CODE) \
+    X(RSQRT, "rsqrt", 1, FLOAT, CODE) \
+    X(CBRT, "cbrt", 1, FLOAT, LIBRARY) \
+    X(EXP, "exp", 1, FLOAT, LIBRARY) \
+    X(EXP2, "exp2", 1, FLOAT, LIBRARY) \
+    X(EXP10, "exp10", 1, FLOAT, LIBRARY) \
+    X(EXPM1, "expm1", 1, FLOAT, LIBRARY) \
+    X(LOG, "log", 1, FLOAT, LIBRARY) \
+    X(LOG2, "log2", 1, FLOAT, LIBRARY) \
+    X(LOG10, "log10", 1, FLOAT, LIBRARY) \
+    X(LOG1P, "log1p", 1, FLOAT, LIBRARY) \
+    X(SIN, "sin", 1, FLOAT, LIBRARY) \
+    X(COS, "cos", 1, FLOAT, LIBRARY) \
+    X(TAN, "tan", 1, FLOAT, LIBRARY) \
+    X(ASIN, "asin", 1, FLOAT, LIBRARY) \
+    X(ACOS, "acos", 1, FLOAT, LIBRARY) \
+    X(ATAN, "atan", 1, FLOAT, LIBRARY) \
+    X(ATAN2, "atan2", 2, FLOAT, LIBRARY) \
+    X(SINH, "sinh", 1, FLOAT, LIBRARY) \
+    X(COSH, "cosh", 1, FLOAT, LIBRARY) \
+    X(TANH, "tanh", 1, FLOAT, LIBRARY) \
+    X(ASINH, "asinh", 1, FLOAT, LIBRARY) \
+    X(ACOSH, "acosh", 1, FLOAT, LIBRARY) \
+    X(ATANH, "atanh", 1, FLOAT, LIBRARY) \
+    X(ERF, "erf", 1, FLOAT, LIBRARY) \
+    X(ERFC, "erfc", 1, FLOAT, LIBRARY) \
+    X(TGAMMA, "tgamma", 1, FLOAT, LIBRARY) \
+    X(LGAMMA, "lgamma", 1, FLOAT, LIBRARY) \
+    X(POW, "pow", 2, FLOAT, LIBRARY) \
+    X(HYPOT, "hypot", 2, FLOAT, LIBRARY) \
+    X(FMOD, "fmod", 2, FLOAT, LIBRARY) \
+    X(FMA, "fma", 3, FLOAT, CODE) \
+    X(FLOOR, "floor", 1, FLOAT, CODE) \
+    X(CEIL, "ceil", 1, FLOAT, CODE) \
+    X(ROUND, "round", 1, FLOAT, CODE) /* halves away from zero */ \
+    X(RINT, "rint", 1, FLOAT, CODE)   /* halves to even */ \
+    X(TRUNC, "trunc", 1, FLOAT, CODE) \
+    X(COPYSIGN, "copysign", 2, FLOAT, CODE) \
+    X(ISNAN, "isnan", 1, FLOAT, CODE) \
+    X(ISINF, "isinf", 1, FLOAT, CODE) \
+    X(ISFINITE, "isfinite", 1, FLOAT, CODE) \
+    X(ABS, "abs", 1, BOTH, CODE) \
+    X(MIN, "min", 2, BOTH, CODE) \
+    X(MAX, "max", 2, BOTH, CODE) \
+    X(POPCOUNT, "popcount", 1, INTEGER, CODE) \
+    X(CLZ, "clz", 1, INTEGER, CODE) /* the width for 0 */ \
+    X(CTZ, "ctz", 1, INTEGER, CODE) /* the width for 0 */ \
+    X(BITREVERSE, "bitreverse", 1, INTEGER, CODE) \
+    X(BYTESWAP, "byteswap", 1, INTEGER, CODE)
 
 /* X(NAME, text, has a dimension). The texts are the language's function
    names. */

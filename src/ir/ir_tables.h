@@ -31,6 +31,10 @@ typedef enum kiln__ir_immediate {
 #define KILN__DOMAIN_INTEGER 2
 #define KILN__DOMAIN_BOTH 3
 
+/* Where devices have a function of mathematics. */
+#define KILN__HOME_LIBRARY 1
+#define KILN__HOME_CODE 2
+
 typedef struct kiln__ir_op_info {
     const char *text;
     int32_t statement;
@@ -46,6 +50,7 @@ typedef struct kiln__ir_name_info {
        dimension. */
     int32_t count;
     int32_t domain; /* KILN__DOMAIN_...; for MATH only */
+    int32_t home;   /* KILN__HOME_...; for MATH only */
 } kiln__ir_name_info;
 
 extern const kiln__ir_op_info kiln__ir_ops[KILN__IR_OP_COUNT];

@@ -9,7 +9,7 @@ case $0 in /*) source=$(dirname "$0")/../.. ;; esac
 # "NAME OPERANDS DOMAIN", from the table that all of Kiln uses.
 awk '
     /^#define KILN__MATH_MAP/ { inside = 1; next }
-    inside && match($0, /X\([A-Z0-9]+, "[a-z0-9]+", [123], [A-Z]+\)/) {
+    inside && match($0, /X\([A-Z0-9]+, "[a-z0-9]+", [123], [A-Z]+, [A-Z]+\)/) {
         line = substr($0, RSTART + 2, RLENGTH - 3)
         gsub(/[",]/, "", line)
         split(line, part, " ")
