@@ -45,6 +45,10 @@ static inline int kiln__hidden_fits(uint32_t count, int allocates,
            (count == 0 && !allocates && !dynamic_local);
 }
 
+/* CUDA: memory that a group may declare. The driver gives more, of dynamic
+   memory alone, to kernels for which it is asked. */
+#define KILN__CUDA_LOCAL (48u << 10)
+
 /*
  * Device code writes an exception if it can change `phase` from NONE to
  * WRITING, and then sets it to READY; an item that comes later writes nothing.

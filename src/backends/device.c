@@ -19,6 +19,16 @@
 
 /* ---- devices ---- */
 
+kiln_status kiln__no_device(kiln_error **error, const char *backend,
+                            const char *reason)
+{
+    return kiln__error_set(
+        error, KILN_ENODEVICE,
+        "no %s device: %s; without one, kiln_emit() gives a kernel's code, and "
+        "kiln_device_open_offline() takes launches",
+        backend, reason != NULL ? reason : "none was found");
+}
+
 /* Finds a backend whose devices can be opened. */
 static kiln_status find_backend(kiln__backend **out, kiln_context *context,
                                 const char *name, kiln_error **error)
@@ -65,9 +75,7 @@ static kiln_status check_ordinal(const kiln__backend *backend, uint32_t ordinal,
     if (ordinal < count)
         return KILN_OK;
     if (count == 0)
-        return kiln__error_set(
-            error, KILN_ENODEVICE, "no %s device: %s" KILN__WITHOUT_DEVICE,
-            backend->name, reason != NULL ? reason : "none was found");
+        return kiln__no_device(error, backend->name, reason);
     return kiln__error_set(error, KILN_ENODEVICE,
                            "no %s device %u: there are %u, counted from 0",
                            backend->name, (unsigned)ordinal, (unsigned)count);

@@ -4,34 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "abi/scalars.h"
+#include "abi/exception_values.h"
 #include "backends/report_text.h"
 #include "base/data/float_bits.h"
 #include "base/error.h"
-
-/* Returns the type of the float that was converted, or KILN_TYPE_NONE. */
-static int32_t float_kind(int64_t reading)
-{
-    switch (reading) {
-    case KILN_VALUE_F64:
-        return KILN_TYPE_F64;
-    case KILN_VALUE_F32:
-        return KILN_TYPE_F32;
-    case KILN_VALUE_F16:
-        return KILN_TYPE_F16;
-    case KILN_VALUE_BF16:
-        return KILN_TYPE_BF16;
-    default:
-        return KILN_TYPE_NONE;
-    }
-}
 
 /* "inexact conversion: 300 is no i8"; the message is the type's name. */
 static void format_inexact(char *out, size_t size, const kiln__raised *from)
 {
     const char *kind = kiln__exception_text((int32_t)from->kind);
     const int64_t value = from->values[0];
-    const int32_t real = float_kind(from->values[1]);
+    const int32_t real = kiln__float_of_value(from->values[1]);
     char text[KILN__FLOAT_TEXT];
 
     if (real != KILN_TYPE_NONE)

@@ -1,11 +1,13 @@
-/* without_device.h - what errors say that tell that there is no device. */
+/* without_device.h - the error that tells that there is no device. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BACKENDS_WITHOUT_DEVICE_H
 #define KILN_BACKENDS_WITHOUT_DEVICE_H
 
-/* The end of the message. */
-#define KILN__WITHOUT_DEVICE \
-    "; without one, kiln_emit() gives a kernel's code, and " \
-    "kiln_device_open_offline() takes launches"
+#include "kiln/error.h"
+
+/* Sets the error, which also says what can be done without a device. `reason`
+   may be NULL. Returns KILN_ENODEVICE. */
+kiln_status kiln__no_device(kiln_error **error, const char *backend,
+                            const char *reason);
 
 #endif /* KILN_BACKENDS_WITHOUT_DEVICE_H */

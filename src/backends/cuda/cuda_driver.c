@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "abi/device_abi.h"
+
 /*
  * The driver for GPUs (backends/gpu) calls CUDA through a table of symbols and
  * constants, which is filled here, and through functions for contexts.
@@ -123,7 +125,7 @@ const kiln__gpu_vendor kiln__cuda_vendor = {
     .grid_x = KILN__CU_ATTRIBUTE_GRID_X,
     .width = KILN__CU_ATTRIBUTE_WARP,
     .local = KILN__CU_ATTRIBUTE_LOCAL,
-    .local_unasked = 48u << 10,
+    .local_unasked = KILN__CUDA_LOCAL,
     .local_attribute = KILN__CU_FUNCTION_LOCAL,
     .host_flags = KILN__CU_HOST_PORTABLE | KILN__CU_HOST_MAPPED,
     .launch_end = (void *)(uintptr_t)KILN__CU_LAUNCH_END,

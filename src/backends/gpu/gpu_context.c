@@ -204,14 +204,12 @@ static kiln_status get_driver(const kiln__gpu_driver **out,
 {
     const kiln__gpu_driver *driver = kiln__gpu_driver_get(backend);
 
+    *out = driver;
     if (driver == NULL)
         return kiln__error_no_memory(error);
-    if (driver->device_count == 0)
-        return kiln__error_set(error, KILN_ENODEVICE,
-                               "no %s device: %s" KILN__WITHOUT_DEVICE,
-                               backend->vendor->name, driver->reason);
-    *out = driver;
-    return KILN_OK;
+    return driver->device_count > 0
+               ? KILN_OK
+               : kiln__no_device(error, backend->vendor->name, driver->reason);
 }
 
 /* Identifies a context that was opened, and closes it if that fails. */

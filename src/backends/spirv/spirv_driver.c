@@ -148,11 +148,8 @@ static void forget(void *env)
 
 static kiln_status check_alive(const spirv_backend *backend, kiln_error **error)
 {
-    return backend->is_forked
-               ? kiln__error_set(error, KILN_ENODEVICE,
-                                 "no spirv device: %s" KILN__WITHOUT_DEVICE,
-                                 backend->reason)
-               : KILN_OK;
+    return backend->is_forked ? kiln__no_device(error, "spirv", backend->reason)
+                              : KILN_OK;
 }
 
 /* ---- targets ---- */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "kiln/error.h"
+#include "abi/exception_values.h"
 
 /*
  * An LLVM conversion whose result does not fit is poison. So a float is
@@ -145,25 +145,8 @@ static LLVMValueRef float_fits(kiln__lowering *l, LLVMValueRef value,
    kiln_exception. */
 static LLVMValueRef reading(kiln__lowering *l, int32_t from)
 {
-    unsigned long long as;
-
-    switch (from) {
-    case KILN_TYPE_F64:
-        as = KILN_VALUE_F64;
-        break;
-    case KILN_TYPE_F32:
-        as = KILN_VALUE_F32;
-        break;
-    case KILN_TYPE_F16:
-        as = KILN_VALUE_F16;
-        break;
-    case KILN_TYPE_BF16:
-        as = KILN_VALUE_BF16;
-        break;
-    default:
-        as = kiln__kind_is_signed(from) ? KILN_VALUE_I64 : KILN_VALUE_U64;
-    }
-    return LLVMConstInt(l->i64, as, 0);
+    return LLVMConstInt(l->i64, (unsigned long long)kiln__value_of_kind(from),
+                        0);
 }
 
 /* Returns the value as an exception shows it: an integer, or the bits of the

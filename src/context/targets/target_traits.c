@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/device_abi.h"
 #include "abi/host_abi.h"
 #include "base/toolchain/ptxas.h"
 #include "base/toolchain/tool_paths.h"
@@ -17,11 +18,10 @@
  * when a kernel is loaded or launched.
  */
 
-/* CUDA: parameters of a kernel in bytes, and memory that a group declares. From
-   PTX 8.1 on, kernels for sm_70 and above take more parameters. */
+/* CUDA: parameters of a kernel in bytes. From PTX 8.1 on, kernels for sm_70 and
+   above take more. */
 #define CUDA_PARAMETERS 4096
 #define CUDA_PARAMETERS_81 32764
-#define CUDA_SHARED (48u << 10)
 #define CUDA_DEPTH 64
 #define GROUP_ITEMS 1024
 /* HIP: arguments of a kernel in bytes. AMD: local data share of a
@@ -61,7 +61,7 @@ static void limit_cuda(kiln__device_limits *out, const kiln_config *config)
 
     out->argument_bytes =
         model >= 70 && ptx >= 81 ? CUDA_PARAMETERS_81 : CUDA_PARAMETERS;
-    out->local_bytes = CUDA_SHARED;
+    out->local_bytes = KILN__CUDA_LOCAL;
     out->group_items = GROUP_ITEMS;
     out->group_depth = CUDA_DEPTH;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/device_abi.h"
 #include "backends/cuda/codegen/cuda_codegen.h"
 #include "backends/device/codegen/device_codegen.h"
 #include "base/error.h"
@@ -200,14 +201,11 @@ static kiln_status describe_kernel(kiln__codegen_job *job, LLVMValueRef kernel)
 
 /* ---- the payload ---- */
 
-/* Memory that a group may declare. */
-#define LOCAL_MAX (48u << 10)
-
 /* PTX declares a group's static memory to its assembler, and a cubin says what
    it takes. Modules that Kiln lowers have only atomics that LLVM gets right. */
 static kiln_status adapt(kiln__codegen_job *job)
 {
-    KILN_TRY(kiln__device_check_local(job, LOCAL_MAX));
+    KILN_TRY(kiln__device_check_local(job, KILN__CUDA_LOCAL));
     return kiln__job_has_foreign(job) ? kiln__cuda_order_atomics(job) : KILN_OK;
 }
 
