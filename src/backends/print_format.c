@@ -116,18 +116,20 @@ static void add(kiln__text *out, char byte, size_t count)
         kiln__text_add_n(out, &byte, 1);
 }
 
-static void put(kiln__text *out, const conversion *c, const written *w)
+/* `fills`: zeros may fill the width, between head and body. */
+static void put(kiln__text *out, const conversion *c, const char *head,
+                const char *body, size_t body_size, int fills)
 {
-    const size_t head = strlen(w->head), size = head + w->size;
+    const size_t head_size = strlen(head), size = head_size + body_size;
     const size_t rest = (uint64_t)c->width > size ? (size_t)c->width - size : 0;
-    const int fills = c->zero && w->fills && !c->left;
+    const int has_zeros = c->zero && fills && !c->left;
 
-    if (!c->left && !fills)
+    if (!c->left && !has_zeros)
         add(out, ' ', rest);
-    kiln__text_add_n(out, w->head, head);
-    if (fills)
+    kiln__text_add_n(out, head, head_size);
+    if (has_zeros)
         add(out, '0', rest);
-    kiln__text_add_n(out, w->body, w->size);
+    kiln__text_add_n(out, body, body_size);
     if (c->left)
         add(out, ' ', rest);
 }
@@ -261,7 +263,7 @@ static void write_float(written *w, const conversion *c, double value)
     w->fills = 1;
     strcpy(w->head, sign);
     if (tolower((unsigned char)c->letter) == 'a' && w->size > 2) {
-        strncat(w->head, w->body, 2);
+        strcat(w->head, c->letter == 'a' ? "0x" : "0X");
         w->size -= 2;
         memmove(w->body, w->body + 2, w->size);
     }
@@ -269,30 +271,21 @@ static void write_float(written *w, const conversion *c, double value)
 
 /* ---- values ---- */
 
-static int is_float(uint64_t kind)
-{
-    return kind == KILN__PRINT_F64 || kind == KILN__PRINT_F32;
-}
-
 /* Writes at most as many bytes of the text as the precision says. */
 static void put_text(kiln__text *out, const conversion *c, const char *text)
 {
     const size_t all = strlen(text);
-    const size_t size = c->precision >= 0 && (uint64_t)c->precision < all
-                            ? (size_t)c->precision
-                            : all;
-    const size_t rest = (uint64_t)c->width > size ? (size_t)c->width - size : 0;
 
-    if (!c->left)
-        add(out, ' ', rest);
-    kiln__text_add_n(out, text, size);
-    if (c->left)
-        add(out, ' ', rest);
+    put(out, c, "", text,
+        c->precision >= 0 && (uint64_t)c->precision < all ? (size_t)c->precision
+                                                          : all,
+        0);
 }
 
 void kiln__print_converted(kiln__printer *p, uint64_t kind, const char *text,
                            uint64_t bits)
 {
+    const int is_float = kiln__print_float_kind(kind) != KILN_TYPE_NONE;
     const conversion c = read_conversion(p);
     written w = {.size = 0};
 
@@ -300,18 +293,18 @@ void kiln__print_converted(kiln__printer *p, uint64_t kind, const char *text,
         put_text(&p->text, &c, text);
         return;
     }
-    if (c.letter == 'c' && !is_float(kind)) {
+    if (c.letter == 'c' && !is_float) {
         w.body[0] = (char)bits;
         w.size = 1;
     } else if (c.letter != '\0' && strchr("diouxXp", c.letter) != NULL &&
-               !is_float(kind))
+               !is_float)
         write_integer(&w, &c, bits);
     else if (c.letter != '\0' && strchr("fFeEgGaA", c.letter) != NULL &&
-             is_float(kind))
+             is_float)
         write_float(&w, &c, kiln__f64_from_bits(bits));
     else {
         w.body[0] = '?';
         w.size = 1;
     }
-    put(&p->text, &c, &w);
+    put(&p->text, &c, w.head, w.body, w.size, w.fills);
 }

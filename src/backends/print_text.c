@@ -20,11 +20,17 @@ static void add_float(kiln__text *text, uint64_t bits, int32_t kind)
 }
 
 /* The kind may come from a damaged artifact. */
-static int is_small_float(uint64_t kind)
+int32_t kiln__print_float_kind(uint64_t kind)
 {
+    if (kind == KILN__PRINT_F64)
+        return KILN_TYPE_F64;
+    if (kind == KILN__PRINT_F32)
+        return KILN_TYPE_F32;
     return kind >= KILN__PRINT_FLOAT &&
-           kind < KILN__PRINT_FLOAT + KILN_TYPE_KIND_COUNT &&
-           kiln__kind_is_float((int32_t)(kind - KILN__PRINT_FLOAT));
+                   kind < KILN__PRINT_FLOAT + KILN_TYPE_KIND_COUNT &&
+                   kiln__kind_is_float((int32_t)(kind - KILN__PRINT_FLOAT))
+               ? (int32_t)(kind - KILN__PRINT_FLOAT)
+               : KILN_TYPE_NONE;
 }
 
 /* Appends a value as the language's print() does. */
@@ -41,18 +47,12 @@ static void add_plain(kiln__text *out, uint64_t kind, const char *text,
     case KILN__PRINT_U64:
         kiln__text_format(out, "%" PRIu64, bits);
         break;
-    case KILN__PRINT_F64:
-        add_float(out, bits, KILN_TYPE_F64);
-        break;
-    case KILN__PRINT_F32:
-        add_float(out, bits, KILN_TYPE_F32);
-        break;
     case KILN__PRINT_BOOL:
         kiln__text_add(out, bits != 0 ? "true" : "false");
         break;
     default:
-        if (is_small_float(kind))
-            add_float(out, bits, (int32_t)(kind - KILN__PRINT_FLOAT));
+        if (kiln__print_float_kind(kind) != KILN_TYPE_NONE)
+            add_float(out, bits, kiln__print_float_kind(kind));
         else
             kiln__text_add(out, "?");
         break;

@@ -46,6 +46,9 @@ typedef struct kiln__printer {
     int64_t precision;
 } kiln__printer;
 
+/* Returns the kind of float that a part of the kind KILN__PRINT_... is, or
+   KILN_TYPE_NONE. The bits of all floats are those of an f64. */
+int32_t kiln__print_float_kind(uint64_t kind);
 void kiln__print_begin(kiln__printer *printer, const kiln_alloc *alloc);
 /* Appends a part of a print; `text` is used when the part has one. */
 void kiln__print_part(kiln__printer *printer, uint64_t kind, const char *text,
