@@ -357,7 +357,8 @@ static kiln_status report_exception(kiln_exception *exception,
 }
 
 /* Empties the queue's record before anything else is called, whatever the
-   backend has left in it. */
+   backend has left in it. The frontend's callback may fork: the child goes on
+   here, and knows that this launch is its own by the open callback. */
 static kiln_status fail_launch(kiln_queue *queue, kiln_status status,
                                kiln_error **error)
 {

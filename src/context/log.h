@@ -8,7 +8,8 @@
 void kiln__log(kiln_context *context, int32_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Call the host's callbacks around a wait, if it gave any. */
+/* Call the host's blocking_enter() and blocking_leave(), if it has them. They
+   stand around each wait of a thread that is the host's. */
 void kiln__blocking_enter(const kiln_context *context);
 void kiln__blocking_leave(const kiln_context *context);
 /* Call them at the begin and the end of a thread of Kiln's. */

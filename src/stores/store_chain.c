@@ -65,7 +65,8 @@ static kiln_status find_loose(kiln__stored *out, kiln__entry_fault *fault,
 /*
  * ---- functions of a store ----
  *
- * A store of the host may call Kiln.
+ * A store of the host may call back into Kiln, so each call of it is marked as
+ * a callback (context/callback.h).
  */
 
 static kiln_status call_get(const kiln__store_link *link, const kiln_key *key,
