@@ -427,6 +427,8 @@ static int find_declared(function *out, char name[NAME_SIZE],
         return 0;
     text += sizeof PREFIX - 1;
     size = strcspn(text, ".");
+    if (size >= NAME_SIZE)
+        return 0;
     memcpy(name, text, size);
     name[size] = '\0';
     *out = (function){.name = name,
