@@ -41,10 +41,14 @@
 #define COMBINE "instcombine<max-iterations=1;no-verify-fixpoint>"
 
 /* Before guards become bounds, and behind that. */
-#define BEGIN(unswitch) \
+#define BEGIN(and_loops) \
     "always-inline,globaldce,function<eager-inv>(" \
     "sroa<modify-cfg>,early-cse<memssa>," EARLY "," COMBINE "," \
-    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<" unswitch ">))"
+    "loop-mssa(licm<allowspeculation>" and_loops "))"
+#define UNSWITCH(how) "simple-loop-unswitch<" how ">"
+#define BEGINNINGS(how) \
+    BEGIN("," UNSWITCH(how)), BEGIN(""), \
+        "function<eager-inv>(loop-mssa(" UNSWITCH(how) "))"
 #define GO_ON(loops) \
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
@@ -55,16 +59,21 @@
 /* Passes in LLVM's text form. */
 typedef struct pipeline {
     const char *begin; /* until guards become bounds; NULL: they do not */
+    /* The same for code with divisions: until they are divisions of floats,
+       and then, since unswitching would take apart what is asked of them. */
+    const char *until_divisions;
+    const char *unswitch;
     const char *go_on;
 } pipeline;
 
-static const pipeline unchecked = {BEGIN("no-nontrivial;trivial"), GO_ON("")};
-static const pipeline checked = {BEGIN("nontrivial;trivial"),
+static const pipeline unchecked = {BEGINNINGS("no-nontrivial;trivial"),
+                                   GO_ON("")};
+static const pipeline checked = {BEGINNINGS("nontrivial;trivial"),
                                  GO_ON("indvars,")};
 /* For machine code without optimisation: values only have to be in
    registers. */
 static const pipeline quick = {
-    NULL, "always-inline,globaldce,function(sroa<modify-cfg>)"};
+    .go_on = "always-inline,globaldce,function(sroa<modify-cfg>)"};
 
 /* LLVM's own passes for the level. */
 static pipeline default_of(const kiln__codegen_job *job, unsigned level)
@@ -73,7 +82,12 @@ static pipeline default_of(const kiln__codegen_job *job, unsigned level)
                                            "default<O2>", "default<O3>"};
     const int has_items = level >= 2 && job->backend->device == NULL;
 
-    return (pipeline){has_items ? unchecked.begin : NULL, defaults[level]};
+    pipeline out = {0};
+
+    if (has_items)
+        out = unchecked;
+    out.go_on = defaults[level];
+    return out;
 }
 
 static pipeline pipeline_of(const kiln__codegen_job *job)
@@ -82,7 +96,7 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
         job->settings->opt_level < 3 ? job->settings->opt_level : 3;
 
     if (job->backend->passes != NULL)
-        return (pipeline){NULL, job->backend->passes[level > 0]};
+        return (pipeline){.go_on = job->backend->passes[level > 0]};
     /* Counters of other compilers have any width, and conditions that are the
        same for a row stand inside. */
     if (level >= 2 && job->is_small)
@@ -115,11 +129,21 @@ static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,
     return job->status;
 }
 
+static kiln_status begin(kiln__codegen_job *job, LLVMModuleRef module,
+                         const pipeline *p)
+{
+    if (!kiln__llvm_has_divisions(module))
+        return run_passes(job, module, p->begin);
+    KILN_TRY(run_passes(job, module, p->until_divisions));
+    kiln__llvm_divide_items(module);
+    return run_passes(job, module, p->unswitch);
+}
+
 static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
                        const pipeline *p)
 {
     if (p->begin != NULL) {
-        KILN_TRY(run_passes(job, module, p->begin));
+        KILN_TRY(begin(job, module, p));
         kiln__llvm_trim(module);
     }
     return run_passes(job, module, p->go_on);

@@ -166,6 +166,12 @@ void kiln__llvm_cut_blocks(LLVMModuleRef module, unsigned most);
 /* Makes them the bounds of their loops where that can be done. */
 void kiln__llvm_trim(LLVMModuleRef module);
 
+/* ---- item_divide.cc: integers that items divide ---- */
+/* True if there are divisions that the other function may replace. */
+int kiln__llvm_has_divisions(LLVMModuleRef module);
+/* Lets loops over items divide integers as floats, with the same results. */
+void kiln__llvm_divide_items(LLVMModuleRef module);
+
 #ifdef __cplusplus
 }
 #endif
