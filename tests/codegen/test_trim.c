@@ -90,31 +90,35 @@ static void a_guard_behind_a_barrier_is_a_bound(void **state)
 
 /* Sums of columns: each item has one. Neighbours read neighbouring elements, so
    a group runs the loop together, and adds rows. */
-static const char columns[] =
-    GROUPS_HEAD "define i32 @k(ptr %item, ptr %y, i64 %ny, i32 %n, i32 %m) {\n"
-                "  %g = call i64 @kiln_global_id(ptr %item, i32 0)\n"
-                "  %i = trunc i64 %g to i32\n"
-                "  %in = icmp slt i32 %i, %n\n"
-                "  br i1 %in, label %head, label %end\n"
-                "head:\n"
-                "  %j = phi i32 [ 0, %0 ], [ %j.next, %turn ]\n"
-                "  %s = phi float [ 0.0, %0 ], [ %s.next, %turn ]\n"
-                "  %more = icmp slt i32 %j, %m\n"
-                "  br i1 %more, label %turn, label %do\n"
-                "turn:\n"
-                "  %row = mul nsw i32 %j, %n\n"
-                "  %at = add nsw i32 %row, %i\n"
-                "  %at64 = sext i32 %at to i64\n"
-                "  %q = getelementptr float, ptr %y, i64 %at64\n"
-                "  %v = load float, ptr %q\n"
-                "  %s.next = fadd float %s, %v\n"
-                "  %j.next = add nsw i32 %j, 1\n"
-                "  br label %head\n"
-                "do:\n"
-                "  %p = getelementptr float, ptr %y, i64 %g\n"
-                "  store float %s, ptr %p\n"
-                "  br label %end\n"
-                "end:\n  ret i32 0\n}\n";
+#define COLUMNS(guard) \
+    GROUPS_HEAD \
+    "define i32 @k(ptr %item, ptr %y, i64 %ny, i32 %n, i32 %m) {\n" \
+    "  %g = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
+    "  %i = trunc i64 %g to i32\n" \
+    "  %in = icmp " guard " i32 %i, %n\n" \
+    "  br i1 %in, label %head, label %end\n" COLUMN
+#define COLUMN \
+    "head:\n" \
+    "  %j = phi i32 [ 0, %0 ], [ %j.next, %turn ]\n" \
+    "  %s = phi float [ 0.0, %0 ], [ %s.next, %turn ]\n" \
+    "  %more = icmp slt i32 %j, %m\n" \
+    "  br i1 %more, label %turn, label %do\n" \
+    "turn:\n" \
+    "  %row = mul nsw i32 %j, %n\n" \
+    "  %at = add nsw i32 %row, %i\n" \
+    "  %at64 = sext i32 %at to i64\n" \
+    "  %q = getelementptr float, ptr %y, i64 %at64\n" \
+    "  %v = load float, ptr %q\n" \
+    "  %s.next = fadd float %s, %v\n" \
+    "  %j.next = add nsw i32 %j, 1\n" \
+    "  br label %head\n" \
+    "do:\n" \
+    "  %p = getelementptr float, ptr %y, i64 %g\n" \
+    "  store float %s, ptr %p\n" \
+    "  br label %end\n" \
+    "end:\n  ret i32 0\n}\n"
+
+static const char columns[] = COLUMNS("slt");
 
 static void a_group_adds_rows_of_columns(void **state)
 {
@@ -154,29 +158,48 @@ static void a_group_adds_in_place(void **state)
     free(text);
 }
 
-static void columns_have_their_sums(void **state)
+/* Builds the module and runs it on 40 columns of 7 numbers. Returns how many
+   bytes each item keeps from row to row. */
+static uint32_t run_columns(const char *module, float *y, int32_t n)
 {
-    float y[40 * 7];
     struct {
         float *y;
         int64_t ny;
         int32_t n, m;
-    } arguments = {y, 40 * 7, 40, 7};
+    } arguments = {y, 40 * 7, n, 7};
     launch l = make_launch(50, 1, 1, 32, 1, 1);
     outcome o;
 
-    (void)state;
     for (int i = 0; i < 40 * 7; i++)
         y[i] = (float)i;
-    prepare(&o, columns, KILN_EMIT_BINARY, array_and_ends, 3);
+    prepare(&o, module, KILN_EMIT_BINARY, array_and_ends, 3);
     run(&o);
     assert_ok(o.status);
-    assert_true(o.private_bytes > 0); /* sums live from row to row */
     assert_int_equal(run_image(&o, &l, &arguments), 0);
+    free(o.bytes);
+    return o.private_bytes;
+}
+
+static void columns_have_their_sums(void **state)
+{
+    float y[40 * 7];
+
+    (void)state;
+    assert_true(run_columns(columns, y, 40) > 0); /* sums live on */
     for (int i = 0; i < 40; i++)
         assert_true(y[i] == (float)(7 * i + 40 * 21));
     assert_true(y[40] == 40);
-    free(o.bytes);
+}
+
+/* Item 5 strides through 5, 10, 15 and so on, and nobody goes with it. */
+static void an_item_adds_its_column_alone(void **state)
+{
+    float y[40 * 7];
+
+    (void)state;
+    assert_int_equal(run_columns(COLUMNS("eq"), y, 5), 0);
+    for (int i = 0; i < 40 * 7; i++)
+        assert_true(y[i] == (float)(i == 5 ? 7 * 5 + 5 * 21 : i));
 }
 
 /* What only some items know stays a question. */
@@ -237,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_group_adds_rows_of_columns),
         cmocka_unit_test(a_group_adds_in_place),
         cmocka_unit_test(columns_have_their_sums),
+        cmocka_unit_test(an_item_adds_its_column_alone),
         cmocka_unit_test(a_question_about_data_stays),
         cmocka_unit_test(loops_use_values_of_calls_without_arguments),
     };

@@ -31,7 +31,8 @@ using namespace llvm::PatternMatch;
  * is uniform; if all items that pass the kernel's guard come to it; and if each
  * access in it is either the same for all items of a row, a read, or at a
  * distance of one element. At least one has to be of the second sort, or a
- * float is summed up, in an order that vectors would not keep.
+ * float is summed up, in an order that vectors would not keep. Nothing is taken
+ * if the guard lets one item of a row through: it has no neighbours.
  */
 
 #define FEW_ITERATIONS 16 /* LLVM unrolls these */
@@ -186,6 +187,26 @@ static distance distance_of(const loop_finder &f, const llvm::Value *value,
     }
 }
 
+/* ---- the guard ---- */
+
+/* True when it asks whether the item has one certain place in its row. */
+static bool takes_one(const loop_finder &f, const llvm::Value *guard)
+{
+    const llvm::Value *a, *b;
+    distance of_a, of_b;
+
+    if (match(guard, m_LogicalAnd(m_Value(a), m_Value(b))))
+        return takes_one(f, a) || takes_one(f, b);
+    if (!match(guard, m_SpecificICmp(llvm::CmpInst::ICMP_EQ, m_Value(a),
+                                     m_Value(b))) &&
+        !match(guard, m_Not(m_SpecificICmp(llvm::CmpInst::ICMP_NE, m_Value(a),
+                                           m_Value(b)))))
+        return false;
+    of_a = distance_of(f, a, 0);
+    of_b = distance_of(f, b, 0);
+    return of_a && of_b && *of_a != *of_b;
+}
+
 /* ---- what a loop does ---- */
 
 struct loop_reasons {
@@ -336,6 +357,8 @@ bool kiln__groups_wait_in_loops(groups_plan &plan)
     f.layout = &function.getDataLayout();
     f.after = &after;
     f.evolution = &evolution;
+    if (plan.guard != nullptr && takes_one(f, plan.guard))
+        return false;
     for (llvm::Loop *loop : loops)
         find(f, loop);
     for (const llvm::Loop *loop : f.found)
