@@ -69,6 +69,23 @@ void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
 /* Returns the memory for the groups that the pool's threads run. */
 struct kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool);
 
+/* ---- host_few.c: launches of few items ---- */
+
+/* What the last small launches were like; empty if all bytes are 0. */
+#define KILN__HOST_KNOWN_MAX 256
+typedef struct kiln__host_known {
+    atomic_uint_least64_t kernels[KILN__HOST_KNOWN_MAX];
+} kiln__host_known;
+
+/* Returns what the pool knows; host_pool.c. */
+kiln__host_known *kiln__host_pool_known(kiln__host_pool *pool);
+/* As kiln__host_pool_run(), for work that may be done before another thread has
+   begun. It is on several threads only if that is worth it, judged by its first
+   indices and by the last work of the same function. */
+void kiln__host_run_few(kiln__host_pool *pool, uint64_t count,
+                        void (*work)(void *env, uint64_t first, uint64_t last),
+                        void *env, const void *function);
+
 /* ---- host_memory.c: memory for groups ---- */
 
 typedef struct kiln__host_block kiln__host_block;

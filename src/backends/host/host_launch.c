@@ -26,11 +26,9 @@
  * leaves the pool, and read after all threads have left.
  */
 
-/* A launch with so few items has usually ended before another thread has begun.
-   The time of its first group decides: the others are shared if they will take
-   at least this long. */
+/* A launch with so few items has usually ended before another thread has
+   begun. */
 #define FEW_ITEMS 4096
-#define WORTH_SHARING_NS 4000
 
 /* A grid gets at least this many groups, for threads to share, unless the
    groups would be small. */
@@ -42,13 +40,13 @@ typedef struct host_launch {
                                               address */
     kiln_context *context;
     kiln__host_entry entry;
+    const void *function; /* the entry's address */
     const void *arguments;
     kiln__host_record *record;
     const char *kernel;
     atomic_flag raised;
     kiln__thread raiser;       /* the thread that wrote the record */
     atomic_uint returned;      /* 1 if groups were left out */
-    uint64_t done;             /* groups that ran before the pool was used */
     kiln__host_memory *memory; /* unused if memory_size is 0 */
     size_t memory_size;        /* for one group */
     atomic_uint no_memory;
@@ -209,7 +207,7 @@ static void run_here(host_launch *run, uint64_t first, uint64_t last)
         }
         memory = kiln__host_block_bytes(block);
     }
-    if (call_entry(run, run->done + first, run->done + last, memory) != 0)
+    if (call_entry(run, first, last, memory) != 0)
         atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
     if (block != NULL)
         kiln__host_memory_give(run->memory, block);
@@ -276,20 +274,6 @@ static void run_groups(void *env, uint64_t first, uint64_t last)
         run_here(run, first, last);
     else
         run_elsewhere(run, first, last);
-}
-
-static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
-{
-    const uint64_t start = groups > 1 ? kiln__clock_ns() : 0;
-
-    run_groups(run, 0, 1);
-    if (groups == 1)
-        return;
-    run->done = 1;
-    if ((kiln__clock_ns() - start) * (groups - 1) < WORTH_SHARING_NS)
-        run_groups(run, 0, groups - 1);
-    else
-        kiln__host_pool_run(pool, groups - 1, run_groups, run);
 }
 
 #define ALIGNMENT ((uint64_t)KILN__HOST_MEMORY_ALIGNMENT)
@@ -411,12 +395,12 @@ static void begin_launch(host_launch *run, kiln_context *context,
     run->launch.stop = &record->stop.reason;
     run->context = context;
     run->entry = entry_of(request->function);
+    run->function = request->function;
     run->arguments = request->arguments;
     run->record = record;
     run->kernel = request->kernel->info->method;
     atomic_flag_clear_explicit(&run->raised, memory_order_relaxed);
     atomic_init(&run->returned, 0);
-    run->done = 0;
     run->memory_size = 0;
     atomic_init(&run->no_memory, 0);
     run->stack_bytes = request->kernel->info->stack_bytes;
@@ -469,8 +453,8 @@ static kiln_status run_all(host_launch *run, kiln__host_pool *pool,
 {
     const uint64_t groups = product(run->launch.groups);
 
-    if (items <= FEW_ITEMS)
-        run_few(run, pool, groups);
+    if (items <= FEW_ITEMS && groups > 1)
+        kiln__host_run_few(pool, groups, run_groups, run, run->function);
     else
         kiln__host_pool_run(pool, groups, run_groups, run);
     return outcome(run, error);

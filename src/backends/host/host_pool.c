@@ -80,6 +80,7 @@ struct kiln__host_pool {
     uint64_t alone_ns;     /* time without threads, until they are started */
     atomic_uint named;     /* how many of them know their number */
     kiln__host_memory memory;
+    kiln__host_known known;
     kiln__fork_guard guard;
 };
 
@@ -435,6 +436,11 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
 kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool)
 {
     return &pool->memory;
+}
+
+kiln__host_known *kiln__host_pool_known(kiln__host_pool *pool)
+{
+    return &pool->known;
 }
 
 void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
