@@ -73,6 +73,7 @@ class kiln__clang_tokens
     void tell();
 
     void take(clang::Preprocessor &preprocessor, const clang::Token &token);
+    void take_files(clang::Preprocessor &preprocessor);
 
   private:
     kiln__clang_job *job;
@@ -80,6 +81,9 @@ class kiln__clang_tokens
     std::string bytes;
 
     void take_options();
+    void take_file(clang::Preprocessor &preprocessor,
+                   clang::SourceLocation start,
+                   std::optional<llvm::StringRef> text);
     void take_text(llvm::StringRef text);
 };
 

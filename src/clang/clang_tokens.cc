@@ -1,6 +1,8 @@
 /* clang_tokens.cc - the digest of a source's tokens. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include <clang/Basic/Version.h>
 #include <clang/Lex/Lexer.h>
@@ -12,6 +14,10 @@
  * With and without the parser, the digest must be the same. The parser turns
  * pragmas into tokens of its own, so these are left out, and a pragma's own
  * text is taken instead.
+ *
+ * A pragma may be made of macros: what it says is then in no token, and only
+ * the parser expands all of them. That is rare, and then everything that was
+ * read counts, except comments and space.
  */
 
 namespace
@@ -26,7 +32,7 @@ class pragmas : public clang::PPCallbacks
     }
 
     void PragmaDirective(clang::SourceLocation at,
-                         clang::PragmaIntroducerKind) override
+                         clang::PragmaIntroducerKind kind) override
     {
         const clang::SourceManager &all = preprocessor.getSourceManager();
         const auto place = all.getDecomposedLoc(all.getFileLoc(at));
@@ -34,6 +40,7 @@ class pragmas : public clang::PPCallbacks
         clang::Lexer lexer(all.getLocForStartOfFile(place.first),
                            preprocessor.getLangOpts(), text.begin(),
                            text.begin() + place.second, text.end());
+        std::vector<llvm::StringRef> names;
         clang::Token token;
 
         lexer.setParsingPreprocessorDirective(true);
@@ -42,7 +49,17 @@ class pragmas : public clang::PPCallbacks
             if (token.isOneOf(clang::tok::eod, clang::tok::eof))
                 break;
             tokens->take(preprocessor, token);
+            if (token.is(clang::tok::raw_identifier))
+                names.push_back(token.getRawIdentifier());
         }
+        is_made |= kind != clang::PIK_HashPragma || at.isMacroID() ||
+                   has_macros(names);
+    }
+
+    void EndOfMainFile() override
+    {
+        if (is_made)
+            tokens->take_files(preprocessor);
     }
 
     /* What differs each time cannot be found again. */
@@ -64,8 +81,22 @@ class pragmas : public clang::PPCallbacks
     }
 
   private:
+    /* True for the names of a line if the pragma there expands one. Those of
+       the standards are not expanded. */
+    bool has_macros(const std::vector<llvm::StringRef> &names) const
+    {
+        if (names.size() > 1 && names[0] == "pragma" &&
+            (names[1] == "OPENCL" || names[1] == "STDC"))
+            return false;
+        return llvm::any_of(names, [this](llvm::StringRef name) {
+            return preprocessor.getMacroInfo(
+                       preprocessor.getIdentifierInfo(name)) != nullptr;
+        });
+    }
+
     kiln__clang_tokens *tokens;
     clang::Preprocessor &preprocessor;
+    bool is_made = false; /* some pragma was, of macros */
 };
 
 } // namespace
@@ -124,6 +155,41 @@ void kiln__clang_tokens::take(clang::Preprocessor &preprocessor,
         take_text(preprocessor.getSpelling(token));
     else if (const clang::IdentifierInfo *name = token.getIdentifierInfo())
         take_text(name->getName());
+}
+
+/* Takes everything that was read, and the macros of options. */
+void kiln__clang_tokens::take_files(clang::Preprocessor &preprocessor)
+{
+    const clang::SourceManager &all = preprocessor.getSourceManager();
+
+    for (size_t i = 0; i < job->request->option_count; i++)
+        take_text(job->request->options[i]);
+    for (unsigned i = 0; i < all.local_sloc_entry_size(); i++) {
+        const clang::SrcMgr::SLocEntry &entry = all.getLocalSLocEntry(i);
+
+        if (!entry.isFile() || !entry.getFile().getContentCache().OrigEntry)
+            continue;
+        take_file(preprocessor,
+                  clang::SourceLocation::getFromRawEncoding(entry.getOffset()),
+                  entry.getFile().getContentCache().getBufferDataIfLoaded());
+    }
+}
+
+void kiln__clang_tokens::take_file(clang::Preprocessor &preprocessor,
+                                   clang::SourceLocation start,
+                                   std::optional<llvm::StringRef> text)
+{
+    clang::Token token;
+
+    if (!text)
+        return;
+    clang::Lexer lexer(start, preprocessor.getLangOpts(), text->begin(),
+                       text->begin(), text->end());
+
+    do {
+        lexer.LexFromRawLexer(token);
+        take(preprocessor, token);
+    } while (token.isNot(clang::tok::eof));
 }
 
 void kiln__clang_tokens::watch(clang::Preprocessor &preprocessor)

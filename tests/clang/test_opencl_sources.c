@@ -255,6 +255,43 @@ static void pragmas_and_options_count(void **state)
     assert_other_tokens(digest, tokens_of(text));
 }
 
+#define KERNEL "kernel void k(global float *a) { "
+#define BODY "a[0] = a[1] * a[2] + a[3]; }"
+
+#define BY_BODY(mode) \
+    "#define P _Pragma(\"OPENCL FP_CONTRACT " mode "\")\n" KERNEL "P\n" BODY
+#define BY_ARGUMENT(mode) \
+    "#define P(x) _Pragma(#x)\n" KERNEL "P(OPENCL FP_CONTRACT\n" mode ")" \
+                                                                      "\n" BODY
+#define BY_NAME(mode) \
+    "#define MODE " mode "\n" KERNEL "\n" \
+    "#pragma clang fp reassociate(MODE)\n" BODY
+
+/* What a pragma says may be in no token. */
+static void pragmas_that_macros_make_count(void **state)
+{
+    (void)state;
+    assert_other_tokens(tokens_of(BY_BODY("ON")), tokens_of(BY_BODY("OFF")));
+    assert_other_tokens(tokens_of(BY_ARGUMENT("ON")),
+                        tokens_of(BY_ARGUMENT("OFF")));
+    assert_other_tokens(tokens_of(BY_NAME("on")), tokens_of(BY_NAME("off")));
+    assert_same_tokens(tokens_of(BY_BODY("ON")),
+                       tokens_of("/* why */\n" BY_BODY("ON") " // so\n"));
+}
+
+static void macros_of_options_count_in_pragmas(void **state)
+{
+    static const char text[] =
+        KERNEL "\n#pragma clang fp reassociate(MODE)\n" BODY;
+    kiln_digest digest;
+
+    (void)state;
+    source_option(&test, "-DMODE=on");
+    digest = tokens_of(text);
+    test.options[0] = "-DMODE=off";
+    assert_other_tokens(digest, tokens_of(text));
+}
+
 static void lines_count_with_debug_information(void **state)
 {
     kiln_digest digest;
@@ -424,6 +461,8 @@ int main(void)
         TEST(files_are_told_after_an_error),
         TEST(comments_and_space_do_not_count),
         TEST(pragmas_and_options_count),
+        TEST(pragmas_that_macros_make_count),
+        TEST(macros_of_options_count_in_pragmas),
         TEST(lines_count_with_debug_information),
         TEST(errors_have_places),
         TEST(warnings_are_told_on_success),
