@@ -112,9 +112,11 @@ rm 2programs.cl
 # ---- errors ----
 
 expect 1 run programs.cl scale 'f32[8]=iota' 3 --grid 8 -I include
+says err "programs.cl:3:13: error: parameter 1 of scale"
 says err "takes f32 and was given i64"
+says err "kernel void scale(global float *y, float a)"
 expect 1 run programs.cl scal 'f32[8]=iota' 3:f32 --grid 8 -I include
-says err "programs.cl has no kernel 'scal'; it has scale"
+says err "programs.cl has no kernel or function 'scal'; it has scale"
 expect 1 run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8
 says err "programs.cl:1:10"
 says err "'factor.h' file not found"

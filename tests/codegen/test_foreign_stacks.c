@@ -123,6 +123,35 @@ static void what_grows_as_it_runs_is_refused_on_the_host(void **state)
                  "end:\n");
 }
 
+/* Neither the names that Kiln gives to what a module defines, nor the digest in
+   the name of an entry. */
+static void messages_have_the_names_that_the_author_knows(void **state)
+{
+#define LARGE \
+    "  %b = alloca [1000000 x i64]@S\n  store volatile i32 1, @I %b\n" \
+    "  store volatile @I %b, @A %y\n"
+    static char text[FOREIGN_TEXT_MAX];
+    outcome o;
+
+    (void)state;
+    foreign_build(&o, foreign_target_of(HOST),
+                  "define internal void @f(@A %y) noinline {\n" LARGE
+                  "  ret void\n}\n",
+                  "  call void @f(@A %y)\n", 2);
+    assert_int_equal(o.status, KILN_ECODEGEN);
+    assert_contains(o.message, " in function 'f', by one");
+    foreign_write(text, foreign_target_of(HOST),
+                  "define i32 @k_0123abcd(@I %item, @A %y, i64 %n) {\n" LARGE
+                  "  ret i32 0\n}\n");
+    prepare(&o, text, KILN_EMIT_BINARY, one_array, 1);
+    foreign_settings(&o, foreign_target_of(HOST));
+    o.request.entry = "k_0123abcd";
+    run(&o);
+    assert_int_equal(o.status, KILN_ECODEGEN);
+    assert_contains(o.message, " in function 'k', by one");
+#undef LARGE
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +160,7 @@ int main(void)
         cmocka_unit_test(sizes_of_frames_do_not_wrap),
         cmocka_unit_test(numbers_of_variables_have_64_bits),
         cmocka_unit_test(what_grows_as_it_runs_is_refused_on_the_host),
+        cmocka_unit_test(messages_have_the_names_that_the_author_knows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

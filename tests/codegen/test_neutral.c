@@ -270,7 +270,7 @@ static void exceptions_are_for_all_targets(void **state)
     char module[sizeof raising];
 
     (void)state;
-    neutral_refused_on(SPIRV, raising, "recursion");
+    neutral_refused_on(SPIRV, raising, "recursion: check -> check");
     /* without the recursion */
     memcpy(module, raising, sizeof raising);
     memcpy(strstr(strstr(module, "%r = call"), name), "@other", 6);

@@ -337,7 +337,7 @@ static const struct {
     const char *words;
 } wrong[] = {
     {"float f(float x) { return x; }\n", "x[i] = filters.g(x[i])",
-     KILN_ECOMPILE, "has no kernel 'g'"},
+     KILN_ECOMPILE, "has no kernel or function 'g'; it has"},
     {"float f(float x) { return x; }\n", "x[i] = filters.f(f64(x[i]))",
      KILN_ECOMPILE, "'float x', takes f32 and was given f64"},
     {"float f(float x) { return x; }\n", "x[i] = filters.f(x[i], 1)",
@@ -345,9 +345,10 @@ static const struct {
     {"float f(int x) { return x; }\n", "x[i] = filters.f(1.5)", KILN_ECOMPILE,
      "1.5"},
     {"float f(float *x) { return *x; }\n", "x[i] = filters.f(x)", KILN_ECOMPILE,
-     "takes memory that only OpenCL C can name"},
+     "takes private or group memory, which only OpenCL C can pass"},
     {"float f(local float *x) { return *x; }\n", "x[i] = filters.f(x)",
-     KILN_ECOMPILE, "takes memory that only OpenCL C can name"},
+     KILN_ECOMPILE,
+     "takes private or group memory, which only OpenCL C can pass"},
     {"struct s { float a; };\n"
      "struct s f(float x) { struct s r = {x}; return r; }\n",
      "filters.f(x[i])", KILN_ECOMPILE, "only scalars and vectors"},
@@ -359,7 +360,7 @@ static const struct {
     {"float g(float);\nfloat f(float x) { return g(x); }\n",
      "x[i] = filters.f(x[i])", KILN_ECODEGEN, "undefined function 'g'"},
     {"float f(float x) { return x; }\n", "y = filters.f", KILN_ECOMPILE,
-     "no value"},
+     "`f` is a function of another language, and no value"},
     {"float f(float x) { return x; }\n", "y = filters", KILN_ECOMPILE,
      "no value"},
     {"void f(float x) {}\n", "x[i] = filters.f(x[i])", KILN_ECOMPILE,

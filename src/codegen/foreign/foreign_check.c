@@ -24,10 +24,8 @@
 kiln_status kiln__foreign_refuse(kiln__codegen_job *job, const char *kind,
                                  LLVMValueRef global, const char *why)
 {
-    size_t size;
-
     return kiln__job_fail(job, KILN_ECODEGEN, "%s '%s' of the module: %s", kind,
-                          LLVMGetValueName2(global, &size), why);
+                          kiln__plain_name(job, global), why);
 }
 
 static kiln_status refuse_function(kiln__codegen_job *job,
@@ -209,11 +207,9 @@ static const char *refused_callee(const kiln__codegen_job *job,
 static kiln_status refuse_call(kiln__codegen_job *job, LLVMValueRef function,
                                const char *name, const char *why)
 {
-    size_t size;
-
     return kiln__job_fail(job, KILN_ECODEGEN,
                           "function '%s' of the module calls '%s': %s",
-                          LLVMGetValueName2(function, &size), name, why);
+                          kiln__plain_name(job, function), name, why);
 }
 
 static kiln_status check_callee(kiln__codegen_job *job, LLVMValueRef call,

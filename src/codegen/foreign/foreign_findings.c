@@ -38,24 +38,6 @@ static const char *place_of(kiln__codegen_job *job, LLVMValueRef instruction)
 
 /* ---- the chain of calls ---- */
 
-/* Returns a function's name without what Kiln appends to it. */
-static const char *name_of(kiln__codegen_job *job, LLVMValueRef function)
-{
-    static const char *const endings[] = {".own", ".neutral"};
-    size_t size;
-    const char *name = LLVMGetValueName2(function, &size);
-
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t length = strlen(endings[i]);
-
-        if (size > length &&
-            memcmp(name + size - length, endings[i], length) == 0)
-            size -= length;
-    }
-    name = kiln__arena_string(&job->arena, name, size);
-    return name != NULL ? name : "";
-}
-
 typedef struct step {
     LLVMValueRef function;
     LLVMValueRef call; /* of the function that the step `to` is about */
@@ -95,8 +77,9 @@ static void add_callers(search *s, size_t of)
 /* True for the entry that Kiln made around the module's own. */
 static int is_wrapper(kiln__codegen_job *job, const search *s, size_t at)
 {
-    return strcmp(name_of(job, s->steps[at].function),
-                  name_of(job, s->steps[s->steps[at].to].function)) == 0;
+    return strcmp(kiln__plain_name(job, s->steps[at].function),
+                  kiln__plain_name(job, s->steps[s->steps[at].to].function)) ==
+           0;
 }
 
 /* Returns ", called by 'g' at FILE:2:1, by 'k'", by a shortest way from the
@@ -117,10 +100,11 @@ static const char *chain_of(kiln__codegen_job *job, LLVMValueRef function,
         at = s.steps[at].to;
     for (; at != 0 && chain != NULL; at = s.steps[at].to)
         if (length++ < CHAIN_MAX)
-            chain = kiln__arena_format(&job->arena, "%s '%s'%s%s",
-                                       s.steps[at].to == 0 ? first : ", by",
-                                       name_of(job, s.steps[at].function),
-                                       place_of(job, s.steps[at].call), chain);
+            chain =
+                kiln__arena_format(&job->arena, "%s '%s'%s%s",
+                                   s.steps[at].to == 0 ? first : ", by",
+                                   kiln__plain_name(job, s.steps[at].function),
+                                   place_of(job, s.steps[at].call), chain);
     return chain != NULL ? chain : "";
 }
 
@@ -180,7 +164,8 @@ kiln_status kiln__foreign_finding_of_call(kiln__foreign_findings *f,
     caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
     if (f->count < KILN__FOREIGN_FINDINGS)
         text = kiln__arena_format(&job->arena, "%s, called by '%s'%s%s", text,
-                                  name_of(job, caller), place_of(job, call),
+                                  kiln__plain_name(job, caller),
+                                  place_of(job, call),
                                   chain_of(job, caller, f->entry, ", by"));
     return add_finding(f, text);
 }

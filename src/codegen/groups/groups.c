@@ -37,15 +37,8 @@
 static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef function,
                           const char *why)
 {
-    static const char own[] = ".own"; /* added by foreign_check.c */
-    size_t size;
-    const char *name = LLVMGetValueName2(function, &size);
-
-    if (size >= sizeof own && strcmp(name + size + 1 - sizeof own, own) == 0)
-        size -= sizeof own - 1;
-    return kiln__job_fail(job, KILN_ECODEGEN,
-                          "function '%.*s' of the module: %s", (int)size, name,
-                          why);
+    return kiln__job_fail(job, KILN_ECODEGEN, "function '%s' of the module: %s",
+                          kiln__plain_name(job, function), why);
 }
 
 /* ---- where items wait ---- */

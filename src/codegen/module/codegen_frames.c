@@ -70,14 +70,6 @@ static int runs_on_threads(const kiln__codegen_job *job)
     return job->backend->item->exhausted != NULL;
 }
 
-static const char *name_of_parent(LLVMValueRef instruction)
-{
-    size_t size;
-
-    return LLVMGetValueName2(
-        LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &size);
-}
-
 /* Counts what LLVM's frame sizes do not tell: the bytes that an alignment may
    skip, and memory whose size is known only when the code runs. */
 static void count_alloca(kiln__codegen_job *job, LLVMValueRef alloca)
@@ -85,10 +77,13 @@ static void count_alloca(kiln__codegen_job *job, LLVMValueRef alloca)
     const unsigned alignment = LLVMGetAlignment(alloca);
 
     if (alloca_size(job, alloca) > FRAME_MAX)
-        kiln__job_fail(job, KILN_ECODEGEN,
-                       "stack frame size exceeds limit (%d) in function '%s', "
-                       "by one variable",
-                       FRAME_MAX, name_of_parent(alloca));
+        kiln__job_fail(
+            job, KILN_ECODEGEN,
+            "stack frame size exceeds limit (%d) in function '%s', "
+            "by one variable",
+            FRAME_MAX,
+            kiln__plain_name(job, LLVMGetBasicBlockParent(
+                                      LLVMGetInstructionParent(alloca))));
     if (alignment > ALIGNMENT_OF_ANY)
         job->frame_bytes += alignment;
     if (!LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) ||
@@ -129,21 +124,36 @@ void kiln__frames_ask(kiln__codegen_job *job, LLVMModuleRef module)
     }
 }
 
+static kiln_status fail_frame(kiln__codegen_job *job, unsigned long long size,
+                              const char *text)
+{
+    static const char words[] = " in function '";
+    const char *name = strstr(text, words);
+
+    if (name == NULL)
+        return kiln__job_fail(
+            job, KILN_ECODEGEN,
+            "LLVM: stack frame size (%llu) exceeds limit (%d)", size,
+            FRAME_MAX);
+    name += sizeof words - 1;
+    return kiln__job_fail(
+        job, KILN_ECODEGEN,
+        "LLVM: stack frame size (%llu) exceeds limit (%d) in function '%s'",
+        size, FRAME_MAX, kiln__plain_text(job, name, strcspn(name, "'")));
+}
+
 /* Parses "stack frame size (96) exceeds limit (0) in function 'f'". */
 int kiln__frames_take(kiln__codegen_job *job, const char *text)
 {
     static const char words[] = "stack frame size (";
-    const char *at = strstr(text, words), *of;
+    const char *at = strstr(text, words);
     unsigned long long size;
 
     if (at == NULL)
         return 0;
     size = strtoull(at + sizeof words - 1, NULL, 10);
-    of = strstr(at, " in function");
     if (size == 0 || size > FRAME_MAX)
-        kiln__job_fail(job, KILN_ECODEGEN,
-                       "LLVM: stack frame size (%llu) exceeds limit (%d)%s",
-                       size, FRAME_MAX, of != NULL ? of : "");
+        (void)fail_frame(job, size, at);
     job->frame_bytes += size + FRAME_MORE;
     return 1;
 }

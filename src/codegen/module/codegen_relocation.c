@@ -516,7 +516,6 @@ static const char *describe_address(const search *s, LLVMValueRef function,
 {
     char *text = LLVMPrintValueToString(found);
     const char *line, *begin = text + strspn(text, " ");
-    size_t size;
 
     kiln__join_lines(text);
     line = function == NULL
@@ -524,7 +523,7 @@ static const char *describe_address(const search *s, LLVMValueRef function,
                                     begin)
                : kiln__arena_format(s->messages,
                                     "a number in function '%s': %.200s",
-                                    LLVMGetValueName2(function, &size), begin);
+                                    kiln__plain_name(s->job, function), begin);
     LLVMDisposeMessage(text);
     return line != NULL ? line : "a number";
 }

@@ -50,6 +50,13 @@ kiln_status kiln__link_imports(kiln__codegen_job *job);
 /* Writes the module as bitcode. */
 kiln_status kiln__write_bitcode(kiln__codegen_job *job, kiln_blob *out);
 
+/* ---- codegen_names.c ---- */
+/* Returns a global's name as its author knows it, in the job's arena, or "". */
+const char *kiln__plain_name(kiln__codegen_job *job, LLVMValueRef global);
+/* The same of a name. */
+const char *kiln__plain_text(kiln__codegen_job *job, const char *name,
+                             size_t size);
+
 /* ---- codegen_passes.c ---- */
 /* Runs the passes for the job's level over its modules. */
 kiln_status kiln__optimise(kiln__codegen_job *job);

@@ -479,6 +479,8 @@ kiln__value kiln__infer_outside_failed(kiln__infer *in, kiln_status status,
 /* True for the name of another frontend's function. */
 int kiln__infer_outside(kiln__infer *in, const kiln__ast *ast,
                         kiln__outside *out);
+/* Reports that such a name is not called. */
+kiln__value kiln__infer_outside_value(kiln__infer *in, const kiln__ast *ast);
 /* Completes the type of the function's result; false: it is refused. */
 int kiln__infer_outside_result(kiln__infer *in, const kiln_signature *signature,
                                const kiln_type **type);

@@ -273,11 +273,14 @@ int kiln__infer_field_number(kiln__infer *in, const kiln_type *type,
 kiln__value kiln__infer_member(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__symbol *symbol = kiln__infer_bound(in, ast);
+    kiln__outside outside;
     kiln__value object;
     size_t field = 0;
 
     if (symbol != NULL)
         return kiln__infer_bound_value(in, symbol, ast);
+    if (kiln__infer_outside(in, ast, &outside))
+        return kiln__infer_outside_value(in, ast);
     object = kiln__infer_operand(in, ast->children[0]);
     object = kiln__infer_settle(in, &object, ast);
     if (kiln__value_is_vague(&object))

@@ -333,11 +333,7 @@ kiln__value kiln__infer_bound_value(kiln__infer *in, kiln__symbol *symbol,
     case KILN__BINDING_CONST:
         return constant_value(in, symbol, ast);
     case KILN__BINDING_OUTSIDE_FUNCTION:
-        return kiln__infer_error(in, ast->span, "unsupported",
-                                 "call it in a function of this language",
-                                 "`%s` is a function of another language, and "
-                                 "no value",
-                                 ast->text);
+        return kiln__infer_outside_value(in, ast);
     case KILN__BINDING_OUTSIDE:
     case KILN__BINDING_PACKAGE:
         return kiln__infer_error(in, ast->span, "wrong-type",

@@ -39,6 +39,13 @@ int kiln__infer_outside(kiln__infer *in, const kiln__ast *ast,
                                        : KILN__BINDING_OUTSIDE_FUNCTION);
 }
 
+kiln__value kiln__infer_outside_value(kiln__infer *in, const kiln__ast *ast)
+{
+    return kiln__infer_error(
+        in, ast->span, "unsupported", "write a function around it",
+        "`%s` is a function of another language, and no value", ast->text);
+}
+
 /* ---- types that have no meaning outside ---- */
 
 static int holds_array(const kiln_type *type)

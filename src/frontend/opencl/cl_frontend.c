@@ -46,27 +46,40 @@ static kiln_status find_version(kiln__cl_version **out, const char **kernel,
     return KILN_OK;
 }
 
-/* KILN_ENOTFOUND, with the kernels that there are. */
-static kiln_status no_kernel(const kiln__cl_version *version,
-                             const kiln__cl_unit *unit, const char *kernel,
-                             kiln_error **error)
+#define NAMES_MAX 12 /* that a message lists */
+
+/* Adds the names of kernels, or of other functions. Returns how many there
+   are. */
+static size_t list_names(kiln__text *out, const kiln__cl_unit *unit,
+                         int are_kernels, size_t before)
+{
+    size_t count = before;
+
+    for (size_t i = 0; i < unit->count; i++)
+        if (unit->functions[i].is_kernel == are_kernels && count++ < NAMES_MAX)
+            kiln__text_format(out, "%s%s", count > 1 ? ", " : "",
+                              unit->functions[i].name);
+    return count;
+}
+
+/* KILN_ENOTFOUND, with the kernels and then the functions that there are. */
+static kiln_status no_function(const kiln__cl_version *version,
+                               const kiln__cl_unit *unit, const char *name,
+                               kiln_error **error)
 {
     kiln_status status = KILN_ENOMEM;
-    const char *comma = "";
     kiln__text list;
+    size_t count;
 
     kiln__text_init(&list, unit->arena.alloc);
     kiln__text_add(&list, "");
-    for (size_t i = 0; i < unit->count; i++)
-        if (unit->functions[i].is_kernel) {
-            kiln__text_format(&list, "%s%s", comma, unit->functions[i].name);
-            comma = ", ";
-        }
+    count = list_names(&list, unit, 0, list_names(&list, unit, 1, 0));
     if (!list.failed)
-        status = kiln__error_set(error, KILN_ENOTFOUND,
-                                 "%s has no kernel '%s'; it has %s",
-                                 version->text.file, kernel,
-                                 *list.bytes != '\0' ? list.bytes : "none");
+        status = kiln__error_set(
+            error, KILN_ENOTFOUND,
+            "%s has no kernel or function '%s'; it has %s%s",
+            version->text.file, name, count > 0 ? list.bytes : "none",
+            count > NAMES_MAX ? " and more" : "");
     kiln__text_dispose(&list);
     return status;
 }
@@ -218,7 +231,7 @@ static kiln_status cl_parameters(void *self, const kiln_function *function,
     KILN_TRY(kiln__cl_unit_of(&unit, version, error));
     number = kiln__cl_unit_function(unit, name);
     if (number == unit->count)
-        return no_kernel(version, unit, name, error);
+        return no_function(version, unit, name, error);
     kiln__cl_parameters(types, count, cl->context, &unit->functions[number]);
     return KILN_OK;
 }
@@ -239,8 +252,8 @@ static kiln_status set_result(kiln_inference *inference,
 }
 
 static kiln_status set_ir(kiln_inference *inference, const kiln__cl_unit *unit,
-                          const kiln__source_function *kernel, const char *file,
-                          kiln_error **error)
+                          const kiln__source_function *kernel,
+                          const kiln__cl_text *text, kiln_error **error)
 {
     const kiln_signature *signature = kiln_inference_signature(inference);
     kiln_status status;
@@ -249,7 +262,7 @@ static kiln_status set_ir(kiln_inference *inference, const kiln__cl_unit *unit,
     kiln__text_init(&ir, &signature->function->frontend->context->alloc);
     status = set_result(inference, kernel, error);
     if (status == KILN_OK)
-        status = kiln__cl_match(&ir, signature, kernel, file, error);
+        status = kiln__cl_match(&ir, signature, kernel, text, error);
     if (status == KILN_OK)
         status = kiln__cl_call(&ir, inference, unit, kernel, error);
     kiln__text_add(&ir, "\n");
@@ -278,13 +291,13 @@ static kiln_status cl_infer(void *self, const kiln_signature *signature,
     KILN_TRY(kiln__cl_unit_of(&unit, version, error));
     number = kiln__cl_unit_function(unit, kernel);
     if (number == unit->count)
-        return no_kernel(version, unit, kernel, error);
+        return no_function(version, unit, kernel, error);
     query.subject = version->program->subject;
     query.answer = unit->digests[number];
     kiln_inference_set_root(inference, query.answer);
     if (kiln_inference_add_query(inference, &query) != KILN_OK)
         return kiln__error_no_memory(error);
-    return set_ir(inference, unit, &unit->functions[number], version->text.file,
+    return set_ir(inference, unit, &unit->functions[number], &version->text,
                   error);
 }
 

@@ -21,7 +21,6 @@ typedef struct matching {
     const kiln__source_function *kernel;
     const kiln_type *const *types;
     size_t count;
-    const char *file;
     kiln_diagnostic diagnostics[KILN_ARGUMENTS_MAX];
     size_t wrong;
 } matching;
@@ -155,7 +154,7 @@ static const char *wanted_array(matching *m, const kiln__source_value *value)
 static const char *wanted(matching *m, const kiln__source_value *value)
 {
     if (is_elsewhere(m, value))
-        return "memory that only OpenCL C can name, no array";
+        return "private or group memory, which only OpenCL C can pass,";
     switch (value->kind) {
     case KILN__SOURCE_SCALAR:
         return scalar_name(m, value->element);
@@ -182,7 +181,6 @@ static void refuse(matching *m, const char *message)
         .severity = KILN_SEVERITY_ERROR,
         .code = "wrong-argument",
         .message = message,
-        .location = {.file = m->file},
     };
 }
 
@@ -244,26 +242,40 @@ static void write_entry(kiln__text *out, const matching *m)
         kiln__text_add(out, "result\n");
 }
 
-static kiln_status match(kiln__text *out, matching *m, kiln_error **error)
+static kiln_status tell(matching *m, const kiln__cl_text *text,
+                        kiln_error **error)
+{
+    kiln_diagnostic place = {0};
+
+    kiln__cl_place(&place, text, m->kernel->name, &m->arena);
+    for (size_t i = 0; i < m->wrong; i++) {
+        m->diagnostics[i].location = place.location;
+        m->diagnostics[i].source_line = place.source_line;
+    }
+    if (m->arena.failed)
+        return kiln__error_no_memory(error);
+    return kiln__error_set_diagnostics(error, KILN_ECOMPILE,
+                                       m->diagnostics[0].message,
+                                       m->diagnostics, m->wrong);
+}
+
+static kiln_status match(kiln__text *out, matching *m,
+                         const kiln__cl_text *text, kiln_error **error)
 {
     if (m->count == m->kernel->parameter_count)
         for (size_t i = 0; i < m->count; i++)
             check(m, i);
     else
         check_count(m);
-    if (m->arena.failed)
-        return kiln__error_no_memory(error);
-    if (m->wrong > 0)
-        return kiln__error_set_diagnostics(error, KILN_ECOMPILE,
-                                           m->diagnostics[0].message,
-                                           m->diagnostics, m->wrong);
+    if (m->wrong > 0 || m->arena.failed)
+        return tell(m, text, error);
     write_entry(out, m);
     return out->failed ? kiln__error_no_memory(error) : KILN_OK;
 }
 
 kiln_status kiln__cl_match(kiln__text *out, const kiln_signature *signature,
                            const kiln__source_function *kernel,
-                           const char *file, kiln_error **error)
+                           const kiln__cl_text *text, kiln_error **error)
 {
     kiln_context *context = signature->function->frontend->context;
     matching *m = kiln__allocate(&context->alloc, sizeof *m);
@@ -275,9 +287,8 @@ kiln_status kiln__cl_match(kiln__text *out, const kiln_signature *signature,
     m->kernel = kernel;
     m->types = signature->types;
     m->count = signature->count;
-    m->file = file;
     kiln__arena_init(&m->arena, &context->alloc);
-    status = match(out, m, error);
+    status = match(out, m, text, error);
     kiln__arena_dispose(&m->arena);
     kiln__deallocate(&context->alloc, m, sizeof *m);
     return status;

@@ -237,6 +237,13 @@ void kiln__cl_parameters(const kiln_type **types, size_t *count,
                          kiln_context *context,
                          const kiln__source_function *function);
 
+/* ---- cl_place.c ---- */
+
+/* Fills in where the text defines the function, with the line's text in the
+   arena. If that is not found, the place is the file. */
+void kiln__cl_place(kiln_diagnostic *out, const kiln__cl_text *text,
+                    const char *name, kiln__arena *arena);
+
 /* ---- cl_match.c ---- */
 
 /* How typed IR begins: codegen/foreign/foreign_wrap.c. */
@@ -248,6 +255,6 @@ void kiln__cl_parameters(const kiln_type **types, size_t *count,
    a diagnostic for each. */
 kiln_status kiln__cl_match(kiln__text *out, const kiln_signature *signature,
                            const kiln__source_function *kernel,
-                           const char *file, kiln_error **error);
+                           const kiln__cl_text *text, kiln_error **error);
 
 #endif /* KILN_FRONTEND_OPENCL_CL_PROGRAM_H */

@@ -5,6 +5,7 @@
 #include "backends/spirv/codegen/llvm_gap_spirv.h"
 #include "backends/spirv/codegen/spirv_codegen.h"
 #include "base/error.h"
+#include "codegen/module/codegen_stages.h"
 #include "codegen/module/codegen_values.h"
 
 /*
@@ -66,7 +67,6 @@ static kiln_status check_call(kiln__codegen_job *job, LLVMValueRef function,
                               LLVMValueRef instruction, void *env)
 {
     LLVMValueRef callee;
-    size_t size;
 
     (void)env;
     if (!LLVMIsACallInst(instruction))
@@ -82,7 +82,7 @@ static kiln_status check_call(kiln__codegen_job *job, LLVMValueRef function,
         return kiln__job_fail(
             job, KILN_ECODEGEN,
             "%s calls '%s' by another calling convention (%u) than it has (%u)",
-            kiln__spirv_name(job, function), LLVMGetValueName2(callee, &size),
+            kiln__spirv_name(job, function), kiln__plain_name(job, callee),
             LLVMGetInstructionCallConv(instruction),
             LLVMGetFunctionCallConv(callee));
     return KILN_OK;

@@ -5,6 +5,7 @@
 
 #include "backends/spirv/codegen/spirv_codegen.h"
 #include "base/error.h"
+#include "codegen/module/codegen_stages.h"
 
 /*
  * The generator ends the process for most of what it does not know, and does
@@ -321,14 +322,13 @@ static void check_function(findings *f)
 static void check_global(findings *f, LLVMValueRef global)
 {
     const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
-    size_t size;
 
     check_type(f, LLVMGlobalGetValueType(global));
     if (space != KILN__SHARED_SPACE && space != KILN__SPACE_CONSTANT)
         add_finding(f,
                     "variable '%s' of the module: memory of a launch is its "
                     "arguments",
-                    LLVMGetValueName2(global, &size));
+                    kiln__plain_name(f->job, global));
 }
 
 kiln_status kiln__spirv_check(kiln__codegen_job *job)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/spirv/codegen/spirv_codegen.h"
+#include "codegen/module/codegen_stages.h"
 #include "ir/ir.h"
 
 /*
@@ -72,7 +73,7 @@ const char *kiln__spirv_name(kiln__codegen_job *job, LLVMValueRef function)
                           (name[entry] == '\0' || name[entry] == '.');
 
     if (request->functions == NULL || request->function_count == 0)
-        return is_kernel ? request->entry : name;
+        return kiln__plain_name(job, function);
     if (is_kernel)
         method = method_name(job, &request->functions[0]);
     for (size_t i = 0; method == NULL && i < request->function_count; i++)

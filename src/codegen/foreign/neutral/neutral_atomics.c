@@ -49,7 +49,6 @@ static const char *find_scope(kiln__codegen_job *job, LLVMValueRef function,
     const char *given = kiln__llvm_scope_name(
         job->context, LLVMGetAtomicSyncScopeID(atomic), name, sizeof name);
     const char *wanted = given != NULL ? name_for(job, given) : NULL;
-    size_t size;
 
     if (wanted == NULL)
         (void)kiln__job_fail(
@@ -57,7 +56,7 @@ static const char *find_scope(kiln__codegen_job *job, LLVMValueRef function,
             "function '%s' of the module: it has atomics of the scope '%s'; "
             "there are 'subgroup', 'workgroup', 'agent' and the system's, "
             "which has no name",
-            LLVMGetValueName2(function, &size), given != NULL ? given : "?");
+            kiln__plain_name(job, function), given != NULL ? given : "?");
     /* The name of a single thread is as it was given. */
     return wanted == given && wanted != NULL
                ? kiln__arena_text(&job->arena, given)

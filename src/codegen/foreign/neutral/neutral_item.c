@@ -68,17 +68,16 @@ static LLVMValueRef caller_of(LLVMValueRef user, LLVMValueRef callee)
 
 static kiln_status refuse_pointer(const passing *p, const needing *n)
 {
-    size_t size;
     const char *why;
 
     if (n->callee == NULL)
         return kiln__job_fail(p->job, KILN_ECODEGEN,
                               "device function '%s': it may be called only",
-                              LLVMGetValueName2(n->old, &size));
+                              kiln__plain_name(p->job, n->old));
     why = kiln__arena_format(&p->job->arena,
                              "its address is taken, and it calls '%s', which "
                              "needs the running item",
-                             LLVMGetValueName2(n->callee, &size));
+                             kiln__plain_name(p->job, n->callee));
     return kiln__foreign_refuse(p->job, "function", n->old,
                                 why != NULL ? why : "its address is taken");
 }

@@ -83,14 +83,13 @@ static kiln_status compare(const comparing *c, LLVMTypeRef type)
 {
     kiln__codegen_job *job = c->job;
     const char *name = "a variable";
-    size_t size;
     char *text;
 
     if (!LLVMTypeIsSized(type) || is_alone(type) || is_same_inside(c, type))
         return KILN_OK;
     if (c->function != NULL)
         name = kiln__arena_format(&job->arena, "function '%s'",
-                                  LLVMGetValueName2(c->function, &size));
+                                  kiln__plain_name(job, c->function));
     text = LLVMPrintTypeToString(type);
     kiln__job_fail(job, KILN_ECODEGEN,
                    "%s of the module has the type %s in memory, of which the "
