@@ -128,6 +128,8 @@ static void test_what_fits(void **state)
         {"void*", "f32[:]"},
         {"16/8*", "u8[:]"},
         {"16/8*", "(i64, i32)[:]"},
+        {"12/4*", "f32[:]"},
+        {"24/8*", "Vec{f32, 2}[:,:]"},
         {"16/8", "(i64, i32)"},
         {"local:f32", "u64"},
     };
@@ -157,9 +159,10 @@ static void test_what_does_not_fit(void **state)
         {"f32*", "f32[strided :]", "was given f32[strided :]"},
         {"f32x4*", "Vec{f32, 2}[:]", "takes f32[:] or Vec{f32, 4}[:]"},
         {"f32x3*", "Vec{f32, 3}[:]", "takes f32[:]"},
-        {"16/8*", "f32[:]",
-         "takes u8[:] or an array of structs of 16 bytes, "
-         "aligned to 8"},
+        {"12/4*", "f64[:]",
+         "takes an array of structs of 12 bytes, aligned to 4, or of scalars "
+         "that make up such structs"},
+        {"16/8*", "(i32, i32)[:]", "takes an array of structs of 16 bytes"},
         {"16/8", "(i32, i32)", "takes a struct of 16 bytes, aligned to 8"},
         {"local:f32", "f32[:]", "takes u64, the size of its memory in bytes"},
         {"i32 i32", "i32",

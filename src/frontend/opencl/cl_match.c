@@ -60,13 +60,19 @@ static int is_same_memory(int32_t kind, int32_t wanted)
 }
 
 /* Memory for elements of `value`, which is not a scalar or vector. A pointer to
-   void takes every array. */
+   void takes every array. Of scalars and vectors a whole number makes a struct:
+   f32[:] is memory for points of three floats. */
 static int fits_anything(const kiln__source_value *value,
                          const kiln_type *element)
 {
-    return value->size == 0 || kiln_type_size(element) == 1 ||
-           (is_bytes(element) && kiln_type_size(element) == value->size &&
-            kiln_type_alignment(element) >= value->alignment);
+    const uint64_t size = kiln_type_size(element);
+
+    if (value->size == 0)
+        return 1;
+    if (is_bytes(element))
+        return size == value->size &&
+               kiln_type_alignment(element) >= value->alignment;
+    return size > 0 && value->size % size == 0;
 }
 
 /* A vector of three has the size of one of four. */
@@ -139,8 +145,9 @@ static const char *wanted_array(matching *m, const kiln__source_value *value)
         return "an array";
     if (value->element == KILN_TYPE_NONE)
         return kiln__arena_format(&m->arena,
-                                  "u8[:] or an array of structs of %" PRIu64
-                                  " bytes, aligned to %" PRIu64,
+                                  "an array of structs of %" PRIu64
+                                  " bytes, aligned to %" PRIu64
+                                  ", or of scalars that make up such structs",
                                   value->size, value->alignment);
     if (value->lanes == 1 || value->lanes == 3)
         return kiln__arena_format(&m->arena, "%s[:]",
