@@ -32,7 +32,7 @@ static kiln_status make_modules(kiln__clang_job *job)
     kiln__source_function *functions = functions_of(job->out);
 
     KILN_TRY(kiln__opencl_shape_functions(job));
-    kiln__opencl_replace_calls(job->module);
+    kiln__opencl_replace_calls(job);
     KILN_TRY(kiln__opencl_replace_prints(job));
     kiln__clang_module_clean(job->module);
     for (size_t i = 0; i < job->out->function_count; i++)

@@ -53,6 +53,10 @@ typedef struct kiln__clang_arguments {
 kiln_status kiln__clang_arguments_read(kiln__clang_arguments *out,
                                        kiln__clang_job *job);
 
+/* True if the last groups of a grid may be smaller than the others, and
+   get_local_size() tells how large they are. */
+int kiln__clang_groups_differ(const kiln__source_request *request);
+
 /* ---- clang_compile.cc ---- */
 /* Fills the result, except for bitcode and needs, and makes `job->module` in a
    context of its own, if modules are wanted. KILN_ECOMPILE if notes tell what

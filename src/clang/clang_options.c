@@ -117,6 +117,25 @@ static kiln_status take_option(kiln__clang_arguments *out, kiln__clang_job *job,
     return KILN_OK;
 }
 
+int kiln__clang_groups_differ(const kiln__source_request *request)
+{
+    static const char *const later[] = {"-cl-std=CL2.0", "-cl-std=CL3.0"};
+    int differ = 0;
+
+    for (size_t i = 0; i < request->option_count; i++) {
+        const char *word = request->options[i];
+
+        if (strcmp(word, "-cl-uniform-work-group-size") == 0)
+            return 0;
+        if (strncmp(word, "-cl-std=", 8) == 0)
+            differ = KILN__CLANG_LISTS(later, word);
+        if (strcmp(word, "-D") == 0 || strcmp(word, "-U") == 0 ||
+            strcmp(word, "-I") == 0)
+            i++; /* its value */
+    }
+    return differ;
+}
+
 static const char *extensions(kiln__clang_job *job)
 {
     return kiln__arena_format(

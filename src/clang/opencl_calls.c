@@ -227,13 +227,15 @@ static void replace_call(kiln__opencl_call *call, const kiln__opencl_row *row)
     LLVMInstructionEraseFromParent(call->call);
 }
 
-static void replace_calls_of(LLVMModuleRef module, LLVMBuilderRef builder,
+static void replace_calls_of(const kiln__clang_job *job, LLVMBuilderRef builder,
                              LLVMValueRef function)
 {
     size_t size;
-    kiln__opencl_call call = {.module = module,
-                              .context = LLVMGetModuleContext(module),
-                              .builder = builder};
+    kiln__opencl_call call = {
+        .module = job->module,
+        .context = LLVMGetModuleContext(job->module),
+        .builder = builder,
+        .groups_differ = kiln__clang_groups_differ(job->request)};
     const kiln__opencl_row *row =
         find_row(LLVMGetValueName2(function, &size), &call.letters);
     LLVMUseRef next;
@@ -251,16 +253,16 @@ static void replace_calls_of(LLVMModuleRef module, LLVMBuilderRef builder,
         LLVMDeleteFunction(function);
 }
 
-void kiln__opencl_replace_calls(LLVMModuleRef module)
+void kiln__opencl_replace_calls(const kiln__clang_job *job)
 {
     LLVMBuilderRef builder =
-        LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+        LLVMCreateBuilderInContext(LLVMGetModuleContext(job->module));
     LLVMValueRef next;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = next) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL; f = next) {
         next = LLVMGetNextFunction(f);
         if (LLVMIsDeclaration(f))
-            replace_calls_of(module, builder, f);
+            replace_calls_of(job, builder, f);
     }
     LLVMDisposeBuilder(builder);
 }

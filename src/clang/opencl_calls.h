@@ -20,7 +20,8 @@ typedef struct kiln__opencl_call {
     const char *letters; /* the encoding of the parameters */
     LLVMValueRef arguments[16];
     unsigned count;
-    LLVMTypeRef type; /* of the result */
+    LLVMTypeRef type;  /* of the result */
+    int groups_differ; /* kiln__clang_groups_differ() */
 } kiln__opencl_call;
 
 typedef struct kiln__opencl_row kiln__opencl_row;
@@ -53,7 +54,7 @@ extern const kiln__opencl_table kiln__opencl_math;    /* opencl_math.c */
 
 /* ---- opencl_calls.c ---- */
 /* Replaces the calls that the tables know. */
-void kiln__opencl_replace_calls(LLVMModuleRef module);
+void kiln__opencl_replace_calls(const kiln__clang_job *job);
 
 /* The rest is for the files of the tables. */
 LLVMTypeRef kiln__opencl_i32(const kiln__opencl_call *call);
@@ -78,10 +79,16 @@ LLVMTypeRef kiln__opencl_scalar(LLVMTypeRef type);
 int kiln__opencl_is_float(LLVMTypeRef type);
 
 /* ---- opencl_items.c ---- */
-/* The number of an item among all whose places are below the sizes, which are
-   those of a function with a dimension; that of dimension 0 counts fastest. */
+/* Makes the result of a query with a dimension: an id or a size. */
+typedef LLVMValueRef (*kiln__opencl_query)(const kiln__opencl_call *call,
+                                           LLVMValueRef dimension);
+/* What a group was asked to have. */
+LLVMValueRef kiln__opencl_full_size(const kiln__opencl_call *call,
+                                    LLVMValueRef dimension);
+/* The number of an item among all whose places are below the sizes; that of
+   dimension 0 counts fastest. */
 LLVMValueRef kiln__opencl_linear(const kiln__opencl_call *call,
-                                 const char *sizes, LLVMValueRef *places,
+                                 kiln__opencl_query size, LLVMValueRef *places,
                                  unsigned count);
 
 /* ---- opencl_print.c ---- */

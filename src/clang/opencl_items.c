@@ -2,7 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "clang/opencl_calls.h"
 
-/* A launch of Kiln has no offset, and no group that is smaller than others. */
+/*
+ * A launch of Kiln has no offset. Its last groups may have fewer items than it
+ * asks for: where the grid ends, their other items are missing. Programs of
+ * OpenCL C 2.0 and later may ask for both sizes. For earlier ones a group has
+ * the size that the launch asks for, unless it is launched as OpenCL allows it,
+ * with full groups only.
+ */
 
 static LLVMValueRef make_query(const kiln__opencl_call *call,
                                const kiln__opencl_row *row)
@@ -21,21 +27,58 @@ static LLVMValueRef make_zero(const kiln__opencl_call *call,
 }
 
 static LLVMValueRef query(const kiln__opencl_call *call, const char *name,
-                          uint64_t dimension)
+                          LLVMValueRef dimension)
 {
-    return kiln__opencl_call_kiln(
-        call, name, kiln__opencl_i64(call),
-        (LLVMValueRef[]){kiln__opencl_number(call, dimension)}, 1);
+    return kiln__opencl_call_kiln(call, name, kiln__opencl_i64(call),
+                                  &dimension, 1);
+}
+
+static LLVMValueRef global_size(const kiln__opencl_call *call,
+                                LLVMValueRef dimension)
+{
+    return query(call, "kiln_global_size", dimension);
+}
+
+LLVMValueRef kiln__opencl_full_size(const kiln__opencl_call *call,
+                                    LLVMValueRef dimension)
+{
+    return query(call, "kiln_local_size", dimension);
+}
+
+/* The size of the running group. */
+static LLVMValueRef local_size(const kiln__opencl_call *call,
+                               LLVMValueRef dimension)
+{
+    LLVMValueRef size = kiln__opencl_full_size(call, dimension), first;
+
+    if (!call->groups_differ)
+        return size;
+    first = LLVMBuildMul(call->builder, query(call, "kiln_group_id", dimension),
+                         size, "");
+    return kiln__opencl_call_intrinsic(
+        call, "llvm.umin", kiln__opencl_i64(call),
+        (LLVMValueRef[]){size,
+                         LLVMBuildSub(call->builder,
+                                      global_size(call, dimension), first, "")},
+        2);
+}
+
+static LLVMValueRef make_local_size(const kiln__opencl_call *call,
+                                    const kiln__opencl_row *row)
+{
+    (void)row;
+    return local_size(call, call->arguments[0]);
 }
 
 LLVMValueRef kiln__opencl_linear(const kiln__opencl_call *call,
-                                 const char *sizes, LLVMValueRef *places,
+                                 kiln__opencl_query size, LLVMValueRef *places,
                                  unsigned count)
 {
     LLVMValueRef sum = places[count - 1];
 
     for (unsigned i = count - 1; i-- > 0;) {
-        sum = LLVMBuildMul(call->builder, sum, query(call, sizes, i), "");
+        sum = LLVMBuildMul(call->builder, sum,
+                           size(call, kiln__opencl_number(call, i)), "");
         sum = LLVMBuildAdd(call->builder, sum, places[i], "");
     }
     return sum;
@@ -45,12 +88,12 @@ LLVMValueRef kiln__opencl_linear(const kiln__opencl_call *call,
 static LLVMValueRef make_linear(const kiln__opencl_call *call,
                                 const kiln__opencl_row *row)
 {
-    const char *sizes = row->number ? "kiln_global_size" : "kiln_local_size";
     LLVMValueRef ids[3];
 
     for (unsigned i = 0; i < 3; i++)
-        ids[i] = query(call, row->target, i);
-    return kiln__opencl_linear(call, sizes, ids, 3);
+        ids[i] = query(call, row->target, kiln__opencl_number(call, i));
+    return kiln__opencl_linear(call, row->number ? global_size : local_size,
+                               ids, 3);
 }
 
 /* Trailing dimensions of size 1 do not count: a launch of Kiln always has
@@ -63,9 +106,9 @@ static LLVMValueRef make_dimensions(const kiln__opencl_call *call,
 
     (void)row;
     for (uint64_t i = 1; i < 3; i++) {
-        LLVMValueRef is_used =
-            LLVMBuildICmp(call->builder, LLVMIntUGT,
-                          query(call, "kiln_global_size", i), one, "");
+        LLVMValueRef is_used = LLVMBuildICmp(
+            call->builder, LLVMIntUGT,
+            global_size(call, kiln__opencl_number(call, i)), one, "");
 
         count = LLVMBuildSelect(call->builder, is_used,
                                 kiln__opencl_number(call, i + 1), count, "");
@@ -78,7 +121,7 @@ static const kiln__opencl_row rows[] = {
     {"get_local_id", make_query, "kiln_local_id", 0, 1, 1},
     {"get_group_id", make_query, "kiln_group_id", 0, 1, 1},
     {"get_global_size", make_query, "kiln_global_size", 0, 1, 1},
-    {"get_local_size", make_query, "kiln_local_size", 0, 1, 1},
+    {"get_local_size", make_local_size, "kiln_local_size", 0, 1, 1},
     {"get_enqueued_local_size", make_query, "kiln_local_size", 0, 1, 1},
     {"get_num_groups", make_query, "kiln_group_count", 0, 1, 1},
     {"get_global_offset", make_zero, NULL, 0, 1, 1},

@@ -34,6 +34,34 @@ static void ids_and_sizes_are_kilns(void **state)
                    "call i32 @kiln_lane_id()");
 }
 
+/* OpenCL C 2.0 has groups that the grid cuts. */
+static void sizes_are_those_of_the_running_group(void **state)
+{
+    static const char *const plain[] = {"-cl-std=CL1.2", "-cl-std=CL2.0",
+                                        "-cl-uniform-work-group-size"};
+    static const char cut[] = "call i64 @llvm.umin.i64(i64";
+
+    (void)state;
+    source_option(&test, "-cl-std=CL2.0");
+    assert_becomes(&test, "global ulong *a", "a[0] = get_local_size(1);", cut);
+    assert_contains(test.ir, "call i64 @kiln_group_id(i32 1)");
+    assert_contains(test.ir, "call i64 @kiln_global_size(i32 1)");
+    assert_becomes(&test, "global ulong *a", "a[0] = get_local_linear_id();",
+                   cut);
+    assert_becomes(&test, "global ulong *a",
+                   "a[0] = get_enqueued_local_size(1);",
+                   "call i64 @kiln_local_size(i32 1)");
+    assert_null(strstr(test.ir, cut));
+    for (size_t first = 0; first < 2; first++) {
+        test.request.option_count = 0;
+        for (size_t i = first; i < 1 + 2 * first; i++)
+            source_option(&test, plain[i]);
+        assert_becomes(&test, "global ulong *a", "a[0] = get_local_size(1);",
+                       "call i64 @kiln_local_size(i32 1)");
+        assert_null(strstr(test.ir, cut));
+    }
+}
+
 static void ids_may_be_merged(void **state)
 {
     (void)state;
@@ -283,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SOURCE_TEST(ids_and_sizes_are_kilns),
+        SOURCE_TEST(sizes_are_those_of_the_running_group),
         SOURCE_TEST(ids_may_be_merged),
         SOURCE_TEST(barriers_and_fences_are_kilns),
         SOURCE_TEST(collective_functions_are_kilns),

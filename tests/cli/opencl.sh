@@ -109,6 +109,29 @@ expect 0 compile 2programs.cl scale 'f32[:]' f32 --target cuda:sm_80 \
 says out ".entry _2programs_scale"
 rm 2programs.cl
 
+# ---- groups that the grid cuts ----
+
+cat >sizes.cl <<'CL'
+kernel void sizes(global int *y)
+{
+    int i = get_global_id(1) * 5 + get_global_id(0);
+
+    y[i] = get_local_size(0) * 10 + get_local_size(1);
+}
+CL
+sizes()
+{
+    expect 0 run sizes.cl sizes 'i32[5,3]=zeros' --grid 5,3 --block 2,2 \
+        --print 0 "$@"
+}
+sizes -cl-std=CL3.0
+[ "$(tr '\n' ' ' <out)" = "22 22 22 22 12 22 22 22 22 12 21 21 21 21 11 " ] ||
+    fail "cut groups: $(cat out)"
+sizes -cl-std=CL3.0 -cl-uniform-work-group-size
+! grep -q 1 out || fail "full groups: $(cat out)"
+sizes
+! grep -q 1 out || fail "full groups of 1.2: $(cat out)"
+
 # ---- errors ----
 
 expect 1 run programs.cl scale 'f32[8]=iota' 3 --grid 8 -I include
