@@ -67,6 +67,8 @@ typedef struct kiln__source_function {
     /* What the module calls it. Declarations of one label have different
        symbols. */
     const char *symbol;
+    /* "", or why it cannot be compiled: then there is no bitcode. */
+    const char *refusal;
     int32_t is_kernel;
     uint32_t required_group_size[3]; /* reqd_work_group_size, or zeros */
     uint32_t group_size_hint[3];     /* work_group_size_hint, or zeros */
@@ -133,7 +135,7 @@ typedef struct kiln__clang {
                            const char **message);
 } kiln__clang;
 
-#define KILN__CLANG_ABI 3
+#define KILN__CLANG_ABI 4
 /* It lies beside libkiln-codegen. */
 #define KILN__CLANG_LIBRARY "libkiln-clang.so"
 #define KILN__CLANG_EXCHANGE "kiln_clang_exchange"

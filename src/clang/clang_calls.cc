@@ -11,31 +11,25 @@
 
 /* ---- types ---- */
 
-template <unsigned N>
-static void report(clang::ASTContext &context, clang::SourceLocation place,
-                   clang::QualType type, const char (&text)[N])
+/* What Kiln lacks of a type, or "". */
+static std::string lacking(const clang::ASTContext &context,
+                           clang::QualType type)
 {
-    clang::DiagnosticsEngine &engine = context.getDiagnostics();
+    const char *what = nullptr;
 
-    engine.Report(place,
-                  engine.getCustomDiagID(clang::DiagnosticsEngine::Error, text))
-        << type.getUnqualifiedType().getAsString(context.getPrintingPolicy());
-}
-
-static void check_type(clang::ASTContext &context, clang::SourceLocation place,
-                       clang::QualType type)
-{
     while (type->isPointerType() || type->isArrayType())
         type = type->isPointerType()
                    ? type->getPointeeType()
                    : clang::QualType(type->getArrayElementTypeNoTypeQual(), 0);
     if (type->isImageType() || type->isSamplerT())
-        report(context, place, type,
-               "%0: images and samplers are not supported");
+        what = ": images and samplers are not supported";
     else if (type->isPipeType() || type->isQueueT() || type->isReserveIDT() ||
              type->isClkEventT())
-        report(context, place, type,
-               "%0: pipes and queues of a device are not supported");
+        what = ": pipes and queues of a device are not supported";
+    if (what == nullptr)
+        return "";
+    return type.getUnqualifiedType().getAsString(context.getPrintingPolicy()) +
+           what;
 }
 
 namespace
@@ -46,10 +40,23 @@ struct call {
     clang::SourceLocation place;
 };
 
+/* What is found in a function: its calls, and the first type that Kiln lacks
+   something of. */
+struct facts {
+    std::vector<call> calls;
+    std::string refusal;
+
+    void see(const clang::ASTContext &context, const clang::ValueDecl *value)
+    {
+        if (refusal.empty())
+            refusal = lacking(context, value->getType());
+    }
+};
+
 } // namespace
 
-/* Checks the variables in a statement, and collects its calls. */
-static void walk(clang::ASTContext &context, std::vector<call> &calls,
+/* Looks at the variables in a statement, and collects its calls. */
+static void walk(const clang::ASTContext &context, facts &found,
                  const clang::Stmt *statement)
 {
     if (statement == nullptr)
@@ -58,15 +65,18 @@ static void walk(clang::ASTContext &context, std::vector<call> &calls,
         const clang::FunctionDecl *callee = made->getDirectCallee();
 
         if (callee != nullptr)
-            calls.push_back({callee->getCanonicalDecl(), made->getBeginLoc()});
+            found.calls.push_back(
+                {callee->getCanonicalDecl(), made->getBeginLoc()});
     }
+    if (const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(statement))
+        if (llvm::isa<clang::VarDecl>(name->getDecl()))
+            found.see(context, name->getDecl());
     if (const auto *made = llvm::dyn_cast<clang::DeclStmt>(statement))
         for (const clang::Decl *decl : made->decls())
             if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(decl))
-                check_type(context, variable->getBeginLoc(),
-                           variable->getType());
+                found.see(context, variable);
     for (const clang::Stmt *child : statement->children())
-        walk(context, calls, child);
+        walk(context, found, child);
 }
 
 /* ---- calls ---- */
@@ -74,7 +84,6 @@ static void walk(clang::ASTContext &context, std::vector<call> &calls,
 namespace
 {
 
-/* Looks for circles, depth first. */
 class call_graph
 {
   public:
@@ -85,63 +94,88 @@ class call_graph
 
     void add(const clang::FunctionDecl *function)
     {
-        walk(context, calls[function->getCanonicalDecl()], function->getBody());
+        facts &found = all[function->getCanonicalDecl()];
+
+        for (const clang::ParmVarDecl *parameter : function->parameters())
+            found.see(context, parameter);
+        if (function->doesThisDeclarationHaveABody())
+            walk(context, found, function->getBody());
     }
 
-    void visit(const clang::FunctionDecl *function)
-    {
-        const auto found = calls.find(function);
-
-        if (found == calls.end() || !seen.try_emplace(function, true).second)
-            return;
-        for (const call &next : found->second) {
-            const auto before = seen.find(next.callee);
-
-            if (before == seen.end())
-                visit(next.callee);
-            else if (before->second)
-                report(function, next);
-        }
-        seen[function] = false;
-    }
+    /* Looks for circles, depth first. */
+    void visit(const clang::FunctionDecl *function);
+    /* Why a function cannot be compiled, or "". */
+    const std::string &refusal(const clang::FunctionDecl *function);
 
   private:
-    clang::ASTContext &context;
+    const clang::ASTContext &context;
     clang::DiagnosticsEngine &engine;
-    std::map<const clang::FunctionDecl *, std::vector<call>> calls;
+    std::map<const clang::FunctionDecl *, facts> all;
+    std::map<const clang::FunctionDecl *, std::string> refusals;
     /* whether a function that was seen is still being visited */
     std::map<const clang::FunctionDecl *, bool> seen;
 
-    void report(const clang::FunctionDecl *caller, const call &last)
-    {
-        const unsigned id = engine.getCustomDiagID(
-            clang::DiagnosticsEngine::Error,
-            "recursion is not allowed in OpenCL C: %0 calls %1, which %select{"
-            "calls %0|is itself}2");
-
-        engine.Report(last.place, id)
-            << caller->getName() << last.callee->getName()
-            << (caller == last.callee);
-    }
+    void report(const clang::FunctionDecl *caller, const call &last);
 };
 
 } // namespace
 
-void kiln__clang_check(clang::ASTContext &context,
-                       const std::vector<clang::VarDecl *> &variables,
-                       const std::vector<clang::FunctionDecl *> &functions)
+void call_graph::report(const clang::FunctionDecl *caller, const call &last)
 {
+    const unsigned id = engine.getCustomDiagID(
+        clang::DiagnosticsEngine::Error,
+        "recursion is not allowed in OpenCL C: %0 calls %1, which %select{"
+        "calls %0|is itself}2");
+
+    engine.Report(last.place, id) << caller->getName() << last.callee->getName()
+                                  << (caller == last.callee);
+}
+
+void call_graph::visit(const clang::FunctionDecl *function)
+{
+    const auto found = all.find(function);
+
+    if (found == all.end() || !seen.try_emplace(function, true).second)
+        return;
+    for (const call &next : found->second.calls) {
+        const auto before = seen.find(next.callee);
+
+        if (before == seen.end())
+            visit(next.callee);
+        else if (before->second)
+            report(function, next);
+    }
+    seen[function] = false;
+}
+
+const std::string &call_graph::refusal(const clang::FunctionDecl *function)
+{
+    const auto [at, is_new] = refusals.try_emplace(function);
+    const auto found = all.find(function);
+
+    if (!is_new || found == all.end())
+        return at->second;
+    at->second = found->second.refusal;
+    for (const call &next : found->second.calls)
+        if (at->second.empty() && !refusal(next.callee).empty())
+            at->second = "it calls " + next.callee->getName().str() + ": " +
+                         refusal(next.callee);
+    return at->second;
+}
+
+kiln__clang_refusals kiln__clang_check(
+    clang::ASTContext &context,
+    const std::vector<clang::FunctionDecl *> &functions)
+{
+    kiln__clang_refusals refusals;
     call_graph graph(context);
 
-    for (const clang::VarDecl *variable : variables)
-        check_type(context, variable->getBeginLoc(), variable->getType());
-    for (const clang::FunctionDecl *function : functions) {
-        check_type(context, function->getBeginLoc(), function->getReturnType());
-        for (const clang::ParmVarDecl *parameter : function->parameters())
-            check_type(context, parameter->getBeginLoc(), parameter->getType());
-        if (function->doesThisDeclarationHaveABody())
-            graph.add(function);
-    }
+    for (const clang::FunctionDecl *function : functions)
+        graph.add(function);
     for (const clang::FunctionDecl *function : functions)
         graph.visit(function->getCanonicalDecl());
+    for (const clang::FunctionDecl *function : functions)
+        refusals[function->getCanonicalDecl()] =
+            graph.refusal(function->getCanonicalDecl());
+    return refusals;
 }

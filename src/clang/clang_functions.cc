@@ -186,6 +186,8 @@ kiln__source_function kiln__clang_functions::describe_function(
 
     out.name = kiln__clang_copy(job, kiln__clang_labels::name(function));
     out.symbol = kiln__clang_copy(job, labels.symbol(function));
+    out.refusal =
+        kiln__clang_copy(job, refusals.at(function->getCanonicalDecl()));
     out.is_kernel = function->hasAttr<clang::DeviceKernelAttr>();
     set_group_size<clang::ReqdWorkGroupSizeAttr>(out.required_group_size,
                                                  *context, function);
@@ -211,8 +213,6 @@ bool kiln__clang_functions::HandleTopLevelDecl(clang::DeclGroupRef group)
             functions.push_back(function);
             labels.add(function);
         }
-        if (auto *variable = llvm::dyn_cast<clang::VarDecl>(decl))
-            variables.push_back(variable);
     }
     return true;
 }
@@ -221,7 +221,7 @@ void kiln__clang_functions::HandleTranslationUnit(clang::ASTContext &)
 {
     std::vector<kiln__source_function> definitions, declarations;
 
-    kiln__clang_check(*context, variables, functions);
+    refusals = kiln__clang_check(*context, functions);
     for (const clang::FunctionDecl *function : functions) {
         if (function->getStorageClass() == clang::SC_Static ||
             function->isInlineSpecified() ||

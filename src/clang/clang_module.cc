@@ -192,8 +192,8 @@ extern "C" kiln_status kiln__clang_module_take_out(
     std::string finding;
     llvm::raw_string_ostream findings(finding);
 
-    if (root == nullptr)
-        return KILN_OK; /* only declared, or not used */
+    if (root == nullptr || *function->refusal != '\0')
+        return KILN_OK; /* only declared, not used, or refused */
     const auto part = take_out(module, root);
 
     if (llvm::verifyModule(*part, &findings))

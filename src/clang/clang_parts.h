@@ -107,6 +107,16 @@ class kiln__clang_labels
     std::map<const clang::FunctionDecl *, std::string> symbols;
 };
 
+/* ---- clang_calls.cc ---- */
+/* Why a function cannot be compiled, or "", by its first declaration. */
+using kiln__clang_refusals = std::map<const clang::FunctionDecl *, std::string>;
+
+/* Reports functions that call themselves, as errors. A type that Kiln lacks,
+   an image for example, is told of the functions alone that reach it. */
+kiln__clang_refusals kiln__clang_check(
+    clang::ASTContext &context,
+    const std::vector<clang::FunctionDecl *> &functions);
+
 /* ---- clang_functions.cc ---- */
 /* Looks at each declaration before code is made of it: what the result's tables
    say, and what OpenCL C forbids but clang accepts. */
@@ -127,19 +137,12 @@ class kiln__clang_functions : public clang::ASTConsumer
   private:
     kiln__clang_job *job;
     clang::ASTContext *context = nullptr;
-    std::vector<clang::VarDecl *> variables;
     std::vector<clang::FunctionDecl *> functions;
+    kiln__clang_refusals refusals;
     kiln__clang_labels labels;
 
     kiln__source_function describe_function(
         const clang::FunctionDecl *function) const;
 };
-
-/* ---- clang_calls.cc ---- */
-/* Reports types that are not supported, and functions that call themselves, as
-   errors. */
-void kiln__clang_check(clang::ASTContext &context,
-                       const std::vector<clang::VarDecl *> &variables,
-                       const std::vector<clang::FunctionDecl *> &functions);
 
 #endif /* KILN_CLANG_PARTS_H */

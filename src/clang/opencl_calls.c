@@ -231,11 +231,11 @@ static void replace_calls_of(const kiln__clang_job *job, LLVMBuilderRef builder,
                              LLVMValueRef function)
 {
     size_t size;
-    kiln__opencl_call call = {
-        .module = job->module,
-        .context = LLVMGetModuleContext(job->module),
-        .builder = builder,
-        .groups_differ = kiln__clang_groups_differ(job->request)};
+    kiln__opencl_call call = {.module = job->module,
+                              .context = LLVMGetModuleContext(job->module),
+                              .builder = builder,
+                              .groups_differ =
+                                  kiln__clang_groups_differ(job->request)};
     const kiln__opencl_row *row =
         find_row(LLVMGetValueName2(function, &size), &call.letters);
     LLVMUseRef next;
@@ -259,7 +259,8 @@ void kiln__opencl_replace_calls(const kiln__clang_job *job)
         LLVMCreateBuilderInContext(LLVMGetModuleContext(job->module));
     LLVMValueRef next;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL; f = next) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = next) {
         next = LLVMGetNextFunction(f);
         if (LLVMIsDeclaration(f))
             replace_calls_of(job, builder, f);

@@ -126,7 +126,8 @@ static LLVMValueRef item_number(const kiln__opencl_call *call)
     for (unsigned i = 0; i < count; i++)
         ids[i] = call->arguments[i + 1];
     return LLVMBuildIntCast2(
-        call->builder, kiln__opencl_linear(call, kiln__opencl_full_size, ids, count),
+        call->builder,
+        kiln__opencl_linear(call, kiln__opencl_full_size, ids, count),
         kiln__opencl_i32(call), 0, "");
 }
 

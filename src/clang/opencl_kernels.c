@@ -192,7 +192,7 @@ kiln_status kiln__opencl_shape_functions(kiln__clang_job *job)
         shape s = {
             .job = job, .source = &job->out->functions[i], .builder = builder};
 
-        if (s.source->is_kernel)
+        if (s.source->is_kernel && *s.source->refusal == '\0')
             status = shape_kernel(&s);
     }
     LLVMDisposeBuilder(builder);

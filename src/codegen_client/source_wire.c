@@ -12,7 +12,7 @@
    this file and to these numbers. */
 _Static_assert(sizeof(kiln__source_request) == 8 * sizeof(void *), "request");
 _Static_assert(sizeof(kiln__source_value) == 7 * sizeof(void *), "value");
-_Static_assert(sizeof(kiln__source_function) == 19 * sizeof(void *),
+_Static_assert(sizeof(kiln__source_function) == 20 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__source_file) == 6 * sizeof(void *), "file");
 _Static_assert(sizeof(kiln__source_note) == 5 * sizeof(void *), "note");
@@ -118,6 +118,7 @@ static void put_functions(kiln__encoder *out,
 
         kiln__encode_text(out, f->name);
         kiln__encode_text(out, f->symbol);
+        kiln__encode_text(out, f->refusal);
         kiln__encode_u64(out, f->is_kernel != 0);
         for (int k = 0; k < 3; k++) {
             kiln__encode_u64(out, f->required_group_size[k]);
@@ -158,13 +159,14 @@ static const kiln__source_function *get_functions(kiln__wire_reading *r,
                                                   size_t *count)
 {
     kiln__source_function *functions = kiln__wire_get_array(
-        r, count, 13 * KILN__WIRE_FIELD, sizeof *functions);
+        r, count, 14 * KILN__WIRE_FIELD, sizeof *functions);
 
     for (size_t i = 0; i < *count; i++) {
         kiln__source_function *f = &functions[i];
 
         f->name = kiln__wire_get_text(r);
         f->symbol = kiln__wire_get_text(r);
+        f->refusal = kiln__wire_get_text(r);
         f->is_kernel = (int32_t)kiln__wire_get_at_most(r, 1);
         for (int k = 0; k < 3; k++) {
             f->required_group_size[k] =

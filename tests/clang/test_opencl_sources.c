@@ -364,17 +364,68 @@ static void check_refused(const char *text, const char *name, uint32_t line)
     assert_int_equal(test.result.notes[0].line, line);
 }
 
+/* What of a function is refused; "": nothing, and it has a module. */
+static const char *refusal(const char *name)
+{
+    const kiln__source_function *function = source_find(&test, name);
+
+    assert_int_equal(function->bitcode_size == 0, *function->refusal != '\0');
+    return function->refusal;
+}
+
+static void assert_refusal(const char *text, const char *words)
+{
+    assert_ok(source_try(&test, text));
+    assert_contains(refusal("k"), words);
+}
+
 static void images_and_samplers_are_refused_by_name(void **state)
 {
     (void)state;
-    check_refused("kernel void k(global int *a,\n read_only image2d_t i) {}",
-                  "image2d_t: images", 2);
-    check_refused("kernel void k(global int *a, sampler_t s) {}", "sampler_t",
-                  1);
-    check_refused("\n\nconstant sampler_t s = 0;\n" EMPTY, "sampler_t", 3);
-    check_refused("kernel void k(global int *a) {\n"
-                  "  const sampler_t s = CLK_FILTER_NEAREST;\n}",
-                  "sampler_t", 2);
+    assert_refusal("kernel void k(global int *a, read_only image2d_t i) {}",
+                   "image2d_t: images and samplers are not supported");
+    assert_refusal("kernel void k(global int *a, sampler_t s) {}", "sampler_t");
+    assert_refusal("constant sampler_t s = CLK_FILTER_NEAREST;\n"
+                   "kernel void k(global float4 *a, read_only image2d_t i)\n"
+                   "{ a[0] = read_imagef(i, s, (int2)(0)); }",
+                   "image2d_t");
+    assert_refusal("kernel void k(global int *a) {\n"
+                   "  const sampler_t s = CLK_FILTER_NEAREST;\n}",
+                   "sampler_t");
+}
+
+/* Only the functions that reach it. */
+static void an_image_is_no_matter_of_other_kernels(void **state)
+{
+    static const char plain[] =
+        "kernel void plain(global int *a) { a[0] = get_global_id(0); }\n";
+    char *alone;
+
+    (void)state;
+    assert_ok(source_try(&test, plain));
+    alone = strdup(source_ir(&test, "plain"));
+    assert_ok(source_try(
+        &test,
+        "constant sampler_t s = CLK_FILTER_NEAREST;\n"
+        "float4 at(read_only image2d_t i, int2 p)\n"
+        "{ return read_imagef(i, s, p); }\n"
+        "static float first(read_only image2d_t i)\n"
+        "{ return at(i, (int2)(0)).x; }\n"
+        "kernel void k(global float *a, read_only image2d_t i)\n"
+        "{ a[0] = first(i); }\n"
+        "kernel void l(global float *a, read_only image3d_t i)\n"
+        "{ a[0] = get_image_width(i); }\n"
+        "static float none(float x) { sampler_t t = 0; return x; }\n"
+        "kernel void m(global float *a) { a[0] = none(a[1]); }\n"
+        "kernel void plain(global int *a) { a[0] = get_global_id(0); }\n"));
+    assert_contains(refusal("at"), "image2d_t: images");
+    assert_contains(refusal("k"), "image2d_t: images");
+    assert_contains(refusal("l"), "image3d_t: images");
+    assert_string_equal(refusal("m"), "it calls none: sampler_t: images and "
+                                      "samplers are not supported");
+    assert_string_equal(refusal("plain"), "");
+    assert_string_equal(source_ir(&test, "plain"), alone);
+    free(alone);
 }
 
 static void recursion_is_refused(void **state)
@@ -467,6 +518,7 @@ int main(void)
         TEST(errors_have_places),
         TEST(warnings_are_told_on_success),
         TEST(images_and_samplers_are_refused_by_name),
+        TEST(an_image_is_no_matter_of_other_kernels),
         TEST(recursion_is_refused),
         TEST(the_time_is_refused),
         TEST(a_source_that_takes_too_long_is_given_up),

@@ -149,6 +149,25 @@ expect 1 run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8 -cl-std=CL9
 says err "-cl-std=CL9"
 expect 2 targets -I include
 
+# A kernel that needs what Kiln lacks is told when it is asked for, and others
+# of its file are not concerned.
+cat >images.cl <<'CL'
+kernel void two(global int *y) { y[get_global_id(0)] *= 2; }
+/* kernel void picture() {} */
+kernel void picture(global float4 *y, read_only image2d_t i)
+{
+    y[0] = read_imagef(i, (int2)(0, 0));
+}
+CL
+expect 0 run images.cl two 'i32[4]=iota' --grid 4 --print 0
+line 1 "0 2 4 6"
+expect 1 run images.cl picture 'f32[4]=zeros' 0:u64 --grid 1
+says err "images.cl:3:13: error: picture: "
+says err "image2d_t: images and samplers are not supported"
+sed 's/^kernel/\n&/' images.cl >moved && mv moved images.cl
+expect 1 run images.cl picture 'f32[4]=zeros' 0:u64 --grid 1
+says err "images.cl:5:13: error: picture: "
+
 # ---- compile, explain, precompile ----
 
 expect 0 compile programs.cl scale 'f32[:]' f32 --emit llvm -I include

@@ -27,6 +27,7 @@ static const uint32_t needs[] = {1, 0};
 static const kiln__source_function functions[] = {
     {.name = "k",
      .symbol = "k#1",
+     .refusal = "it lacks",
      .is_kernel = 1,
      .required_group_size = {1, 2, 3},
      .group_size_hint = {4, 5, 6},
@@ -39,8 +40,14 @@ static const kiln__source_function functions[] = {
      .need_count = 2},
 };
 static const kiln__source_function declarations[] = {
-    {.name = "f", .symbol = "f", .result = {.name = "", .type = "int"}},
-    {.name = "g", .symbol = "g", .result = {.name = "", .type = "int"}},
+    {.name = "f",
+     .symbol = "f",
+     .refusal = "",
+     .result = {.name = "", .type = "int"}},
+    {.name = "g",
+     .symbol = "g",
+     .refusal = "",
+     .result = {.name = "", .type = "int"}},
 };
 static const kiln__source_file files[] = {
     {.path = "/a.h", .exists = 1, .was_read = 1, .digest = {{1, 2, 3}}},
@@ -111,6 +118,7 @@ static void check_function(const kiln__source_function *f)
 {
     assert_string_equal(f->name, "k");
     assert_string_equal(f->symbol, "k#1");
+    assert_string_equal(f->refusal, "it lacks");
     assert_true(f->is_kernel);
     assert_int_equal(f->required_group_size[2], 3);
     assert_int_equal(f->group_size_hint[0], 4);

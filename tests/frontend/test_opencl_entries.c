@@ -64,7 +64,7 @@ static void change(const char *folder, kiln_digest tokens,
 
     cl_start(&p, folder);
     cl_define(&p, TEXT);
-    kiln__cl_put(frontend_of(&p), "unit 4", tokens, &entry);
+    kiln__cl_put(frontend_of(&p), "unit 5", tokens, &entry);
     cl_end(&p);
     cl_start(&p, folder);
     run(&p);
@@ -96,7 +96,7 @@ static void learn(copied *out, kiln_digest *tokens, const char *folder)
     cl_start(&p, folder);
     run(&p);
     *tokens = tokens_of(&p);
-    assert_ok(kiln__cl_get(frontend_of(&p), "unit 4", *tokens, copy, out));
+    assert_ok(kiln__cl_get(frontend_of(&p), "unit 5", *tokens, copy, out));
     cl_end(&p);
 }
 

@@ -292,6 +292,8 @@ static kiln_status cl_infer(void *self, const kiln_signature *signature,
     number = kiln__cl_unit_function(unit, kernel);
     if (number == unit->count)
         return no_function(version, unit, kernel, error);
+    KILN_TRY(kiln__cl_check_refusal(&version->text, &unit->functions[number],
+                                    version->program->cl->alloc, error));
     query.subject = version->program->subject;
     query.answer = unit->digests[number];
     kiln_inference_set_root(inference, query.answer);

@@ -130,3 +130,25 @@ void kiln__cl_place(kiln_diagnostic *out, const kiln__cl_text *text,
     out->location.length = (uint32_t)strlen(name);
     set_line(out, text, found, arena);
 }
+
+kiln_status kiln__cl_check_refusal(const kiln__cl_text *text,
+                                   const kiln__source_function *function,
+                                   const kiln_alloc *alloc, kiln_error **error)
+{
+    kiln_diagnostic diagnostic = {.severity = KILN_SEVERITY_ERROR,
+                                  .code = "unsupported"};
+    kiln_status status = KILN_ENOMEM;
+    kiln__arena arena;
+
+    if (*function->refusal == '\0')
+        return KILN_OK;
+    kiln__arena_init(&arena, alloc);
+    diagnostic.message =
+        kiln__arena_format(&arena, "%s: %s", function->name, function->refusal);
+    kiln__cl_place(&diagnostic, text, function->name, &arena);
+    if (!arena.failed)
+        status = kiln__error_set_diagnostics(
+            error, KILN_ECOMPILE, diagnostic.message, &diagnostic, 1);
+    kiln__arena_dispose(&arena);
+    return status == KILN_ENOMEM ? kiln__error_no_memory(error) : status;
+}

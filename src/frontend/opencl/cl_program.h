@@ -244,6 +244,11 @@ void kiln__cl_parameters(const kiln_type **types, size_t *count,
 void kiln__cl_place(kiln_diagnostic *out, const kiln__cl_text *text,
                     const char *name, kiln__arena *arena);
 
+/* KILN_ECOMPILE, with the reason, if the function cannot be compiled. */
+kiln_status kiln__cl_check_refusal(const kiln__cl_text *text,
+                                   const kiln__source_function *function,
+                                   const kiln_alloc *alloc, kiln_error **error);
+
 /* ---- cl_match.c ---- */
 
 /* How typed IR begins: codegen/foreign/foreign_wrap.c. */

@@ -118,7 +118,7 @@ size_t kiln__cl_unit_function(const kiln__cl_unit *unit, const char *name)
 /* ---- in the stores ---- */
 
 /* Changes with the form of an entry. */
-#define UNIT "unit 4"
+#define UNIT "unit 5"
 
 typedef struct reading {
     kiln__cl *cl;

@@ -107,6 +107,7 @@ static void read_kernel(faking *f, char *words)
     f->out->function_count++;
     kernel->name = word;
     kernel->symbol = word;
+    kernel->refusal = "";
     kernel->is_kernel = 1;
     kernel->result.name = "";
     kernel->result.type = "void";
