@@ -249,6 +249,61 @@ static void numbers_of_spaces_may_be_those_of_spir(void **state)
     neutral_refused_on(ALL, module, "metadata 'kiln.spaces' of the module is");
 }
 
+/* As clang writes plain C for spir64: all pointers are in space 0. */
+static const char plain_c[] =
+    "target datalayout = \"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-"
+    "v192:256-v256:256-v512:512-v1024:1024-G1\"\n"
+    "target triple = \"spir64\"\n"
+    "declare spir_func i64 @kiln_global_id(i32)\n"
+    "@table = internal unnamed_addr constant [2 x i32] [i32 30, i32 40]\n"
+    "define dso_local void @k(ptr %y, i64 %n) {\n"
+    "  %own = alloca [2 x i32], align 4\n"
+    "  %i = tail call spir_func i64 @kiln_global_id(i32 0)\n"
+    "  %m = and i64 %i, 1\n"
+    "  %e = getelementptr i32, ptr @table, i64 %m\n"
+    "  %v = load i32, ptr %e\n"
+    "  %o = getelementptr i32, ptr %own, i64 %m\n"
+    "  store volatile i32 %v, ptr %o\n"
+    "  %w = load volatile i32, ptr %o\n"
+    "  %p = getelementptr i32, ptr %y, i64 %i\n"
+    "  store i32 %w, ptr %p\n"
+    "  ret void\n"
+    "}\n";
+
+static void pointers_of_plain_c_are_generic(void **state)
+{
+    static char module[4096];
+    int32_t y[4];
+    launch l;
+
+    (void)state;
+    neutral_accepted(plain_c);
+    assert_int_equal(neutral_run(y, plain_c, 4, 2, &l), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(y[i], i % 2 == 0 ? 30 : 40);
+    snprintf(module, sizeof module,
+             "%s!kiln.spaces = !{!0}\n!0 = !{!\"spir\"}\n", plain_c);
+    neutral_refused_on(ALL, module,
+                       "entry 'k': parameter 1: address space 0 is private "
+                       "memory, and arguments are not there; a module of C, "
+                       "with all pointers in space 0, has no 'kiln.spaces'");
+}
+
+static void arguments_are_in_global_memory(void **state)
+{
+    (void)state;
+    neutral_refused_on(ALL,
+                       "define void @k(ptr addrspace(3) %y, i64 %n) {\n"
+                       "  ret void\n"
+                       "}\n",
+                       "parameter 1: address space 3 is group memory");
+    neutral_refused_on(ALL,
+                       "define void @k(ptr addrspace(5) %y, i64 %n) {\n"
+                       "  ret void\n"
+                       "}\n",
+                       "parameter 1: address space 5 is private memory");
+}
+
 static void other_spaces_are_refused(void **state)
 {
     (void)state;
@@ -692,6 +747,8 @@ int main(void)
         cmocka_unit_test(constants_are_read_where_the_target_has_them),
         cmocka_unit_test(texts_for_device_functions_are_constants),
         cmocka_unit_test(numbers_of_spaces_may_be_those_of_spir),
+        cmocka_unit_test(pointers_of_plain_c_are_generic),
+        cmocka_unit_test(arguments_are_in_global_memory),
         cmocka_unit_test(other_spaces_are_refused),
         cmocka_unit_test(pointers_to_functions_need_a_target_that_has_them),
         cmocka_unit_test(a_layout_may_be_that_of_another_target),

@@ -171,7 +171,49 @@ static unsigned unknown_of(const unsigned to[SPACE_COUNT],
     return space;
 }
 
-static kiln_status refuse_space(kiln__codegen_job *job, const char *kind,
+/* Arguments are in global memory, and so is what they are passed by. A copy is
+   the item's own. */
+static kiln_status check_pointer(kiln__codegen_job *job, LLVMValueRef entry,
+                                 unsigned at, const unsigned *numbers)
+{
+    const LLVMTypeRef type = LLVMTypeOf(LLVMGetParam(entry, at));
+    unsigned space;
+
+    if (LLVMGetTypeKind(type) != LLVMPointerTypeKind ||
+        LLVMGetEnumAttributeAtIndex(entry, at + 1,
+                                    kiln__attribute_kind("byval")) != NULL)
+        return KILN_OK;
+    space = LLVMGetPointerAddressSpace(type);
+    if (space >= SPACE_COUNT || (numbers[space] != 3 && numbers[space] != 5))
+        return KILN_OK;
+    return kiln__job_fail(
+        job, KILN_ECODEGEN,
+        "entry '%s': parameter %u: address space %u is %s memory, and "
+        "arguments are not there%s",
+        kiln__plain_name(job, entry), at + 1, space,
+        numbers[space] == 3 ? "group" : "private",
+        numbers[space] != space ? "; a module of C, with all pointers in space "
+                                  "0, has no '" KILN__NEUTRAL_METADATA "'"
+                                : "");
+}
+
+static kiln_status check_pointers(kiln__foreign_findings *found)
+{
+    const unsigned *numbers = find_numbers(found->job);
+    const unsigned count = LLVMCountParams(found->entry);
+    unsigned at = 0;
+
+    for (size_t i = 0; i < found->job->parameter_count && at < count; i++) {
+        KILN_TRY(kiln__foreign_finding(
+            found, check_pointer(found->job, found->entry, at, numbers), NULL,
+            NULL));
+        at += (unsigned)kiln__parameter_words(&found->job->parameters[i]);
+    }
+    return KILN_OK;
+}
+
+static kiln_status refuse_space(kiln__codegen_job *job,
+                                const unsigned to[SPACE_COUNT],
                                 LLVMValueRef global, unsigned space)
 {
     const char *why;
@@ -180,11 +222,15 @@ static kiln_status refuse_space(kiln__codegen_job *job, const char *kind,
         return KILN_OK;
     why = kiln__arena_format(
         &job->arena,
-        "it has pointers of address space %u, and 0, 1, 3, 4 and 5 have a "
-        "meaning",
-        space);
-    return why != NULL ? kiln__foreign_refuse(job, kind, global, why)
-                       : kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        "it has pointers of address space %u, and %s have a meaning", space,
+        to[SPACE_COUNT - 1] == KILN__LLVM_NO_SPACE ? "0 to 4"
+                                                   : "0, 1, 3, 4 and 5");
+    return why != NULL
+               ? kiln__foreign_refuse(
+                     job,
+                     LLVMIsAFunction(global) != NULL ? "function" : "variable",
+                     global, why)
+               : kiln__job_fail(job, KILN_ENOMEM, "out of memory");
 }
 
 static kiln_status check_spaces_in(kiln__foreign_findings *found,
@@ -198,7 +244,7 @@ static kiln_status check_spaces_in(kiln__foreign_findings *found,
     for (unsigned i = 0; i < LLVMCountParams(function); i++)
         KILN_TRY(kiln__foreign_finding(
             found,
-            refuse_space(job, "function", function,
+            refuse_space(job, to, function,
                          unknown_in(to, LLVMTypeOf(LLVMGetParam(function, i)))),
             function, NULL));
     for (block = LLVMGetFirstBasicBlock(function); block != NULL;
@@ -206,8 +252,7 @@ static kiln_status check_spaces_in(kiln__foreign_findings *found,
         for (at = LLVMGetFirstInstruction(block); at != NULL;
              at = LLVMGetNextInstruction(at))
             KILN_TRY(kiln__foreign_finding(
-                found,
-                refuse_space(job, "function", function, unknown_of(to, at)),
+                found, refuse_space(job, to, function, unknown_of(to, at)),
                 function, at));
     return KILN_OK;
 }
@@ -220,11 +265,11 @@ kiln_status kiln__neutral_check_spaces(kiln__foreign_findings *found)
 
     if (read_map(job, to, &generic) != KILN_OK) /* nothing has a meaning */
         return kiln__foreign_finding(found, job->status, NULL, NULL);
+    KILN_TRY(check_pointers(found));
     for (at = LLVMGetFirstGlobal(job->module); at != NULL;
          at = LLVMGetNextGlobal(at))
         KILN_TRY(kiln__foreign_finding(
-            found,
-            refuse_space(job, "variable", at, unknown_in(to, LLVMTypeOf(at))),
+            found, refuse_space(job, to, at, unknown_in(to, LLVMTypeOf(at))),
             NULL, NULL));
     for (at = LLVMGetFirstFunction(job->module); at != NULL;
          at = LLVMGetNextFunction(at))
