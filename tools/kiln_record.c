@@ -71,6 +71,8 @@ static const char *read_element(reader *r, const kiln_type *type,
         if (wrong != NULL)
             return wrong;
     }
+    if (count == 1)
+        (void)take(r, ','); /* as the language writes one element */
     return take(r, ')') ? NULL : "it has more elements than its type";
 }
 

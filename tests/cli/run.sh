@@ -121,6 +121,19 @@ expect 0 run records.kiln add '((-1, 2.5), 0.25):Outer' '(3, 0.5):(i64, f32)' \
 line 1 "45.25"
 line 2 "((-1, 2.5), 0.25)"
 line 3 "(10, 20, 30, 40)"
+cat >one.kiln <<'KILN'
+kernel lonely(y: f32[:], t: (f32,))
+    y[0] = t[0]
+end
+KILN
+for value in '(0.5,)' '(0.5)' '( 0.5 , )'; do
+    expect 0 run one.kiln lonely 'f32[1]' "$value:(f32,)" --grid 1 --print 0
+    line 1 "0.5"
+done
+expect 2 run one.kiln lonely 'f32[1]' '(0.5,,):(f32,)' --grid 1
+expect 2 run one.kiln lonely 'f32[1]' '(,):(f32,)' --grid 1
+expect 2 run one.kiln lonely 'f32[1]' '(0.5, 1):(f32,)' --grid 1
+says err "more elements than its type"
 record() # VALUE MESSAGE
 {
     expect 2 run records.kiln add "$1" '(3, 0.5):(i64, f32)' \
