@@ -16,8 +16,10 @@
  *   groups_inline     brings all barriers into the item function
  *   groups_variables  places the group's variables in its memory
  *   groups_normal     plain control flow
+ *   groups_unroll     arrays of an item become values
  *   groups_split      blocks end at barriers
  *   llvm_gap_uniform  what is the same for all items
+ *   groups_strides    more of it: what loops count, from where an item began
  *   groups_levels     blocks that all items run together
  *   groups_decide     uniform branches that decide for the whole group
  *   groups_regions    what is between two splits

@@ -27,9 +27,20 @@ static const char *refused(const llvm::Function &function)
     return nullptr;
 }
 
-static bool make_plan(groups_plan &plan)
+/* Finds what is uniform, when as much as possible is. */
+static void find_uniform(groups_plan &plan)
 {
     kiln__groups_find_uniform(plan);
+    if (!plan.is_general && kiln__groups_part_counters(plan)) {
+        plan.uniform.clear();
+        plan.divergent.clear();
+        kiln__groups_find_uniform(plan);
+    }
+}
+
+static bool make_plan(groups_plan &plan)
+{
+    find_uniform(plan);
     kiln__groups_find_levels(plan);
     if (!plan.is_general)
         kiln__groups_find_decisions(plan);
@@ -145,7 +156,7 @@ static bool plan_loops(groups_plan &plan)
     first.function = plan.function;
     kiln__groups_take_guard(first);
     plan.guard = first.guard;
-    kiln__groups_find_uniform(first);
+    find_uniform(first);
     if (!kiln__groups_wait_in_loops(first))
         return false;
     if (plan.guard != nullptr)

@@ -8,7 +8,7 @@
 #include <llvm/Support/Error.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
-#include "codegen/groups/groups.h"
+#include "codegen/groups/groups_plan.h"
 
 /*
  * Variables become values, so that uniformity is seen; constants are folded;
@@ -95,6 +95,8 @@ extern "C" void kiln__groups_normalise(LLVMValueRef value)
     drop_tokens(function);
     drop_scopes(function);
     run_passes(function, normal);
+    if (kiln__groups_unroll(function))
+        run_passes(function, normal);
 }
 
 extern "C" void kiln__groups_rotate(LLVMValueRef function)

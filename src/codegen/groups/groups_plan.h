@@ -90,6 +90,11 @@ struct groups_plan {
 /* True when it must be known at run time which items wait. */
 bool kiln__groups_keeps_waiting(const groups_plan &plan);
 
+/* ---- groups_unroll.cc ---- */
+/* Unrolls short loops without barriers that index arrays of an item. Returns
+   false if there are none. */
+bool kiln__groups_unroll(llvm::Function &function);
+
 /* ---- groups_guard.cc ---- */
 /* Takes the kernel's guard out of its control flow, if it has one. */
 void kiln__groups_take_guard(groups_plan &plan);
@@ -100,6 +105,12 @@ void kiln__groups_take_guard(groups_plan &plan);
 bool kiln__groups_wait_in_loops(groups_plan &plan);
 /* Lets items wait at the end of the block. */
 void kiln__groups_add_wait(llvm::BasicBlock *block);
+
+/* ---- groups_strides.cc ---- */
+/* Parts what loops count into a beginning of each item and a way of the group:
+   of loops with barriers, or of all if there are no barriers. Needs what is
+   uniform, and changes it. Returns false if there is nothing to part. */
+bool kiln__groups_part_counters(groups_plan &plan);
 
 /* ---- llvm_gap_uniform.cc ---- */
 /* Finds which values and branches are the same for all items. */

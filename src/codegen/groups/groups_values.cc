@@ -24,7 +24,7 @@
  * value was computed, none of its operands can have been.
  */
 
-#define AGAIN_MAX 8 /* instructions */
+#define AGAIN_MAX 20 /* instructions */
 
 bool kiln__groups_is_query(const llvm::Value *value)
 {
