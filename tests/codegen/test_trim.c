@@ -78,6 +78,40 @@ static void both_ends_and_rows_are_bounds(void **state)
                     array_and_ends, 3);
 }
 
+/* LLVM makes `i != 0` of `i > 0`. */
+static void what_is_not_0_is_a_bound(void **state)
+{
+    (void)state;
+    assert_no_masks(HEAD "  %a = icmp sgt i64 %g0, 0\n"
+                         "  %b = icmp ne i32 %j, 0\n"
+                         "  %in = and i1 %a, %b\n"
+                         "  br i1 %in, label %do, label %end\n" BODY,
+                    array_and_ends, 3);
+}
+
+/* The loop runs to the number that its guard has, so that LLVM sees that a loop
+   which is entered has an item, and does not ask for the greater number. */
+static void bounds_are_simple(void **state)
+{
+    static const char *const guards[] = {"ult", "slt", "ule", "sle", NULL};
+    char module[4096];
+
+    (void)state;
+    for (size_t i = 0; guards[i] != NULL; i++) {
+        char *text;
+
+        snprintf(module, sizeof module,
+                 "%s  %%in = icmp %s i64 %%g0, %%ny\n"
+                 "  br i1 %%in, label %%do, label %%end\n%s",
+                 HEAD, guards[i], BODY);
+        text = optimised(module, array_and_ends, 3);
+        assert_non_null(strstr(text, "store <"));
+        if (strstr(text, "umax") != NULL)
+            fail_msg("%s: %s", guards[i], text);
+        free(text);
+    }
+}
+
 static void a_guard_behind_a_barrier_is_a_bound(void **state)
 {
     (void)state;
@@ -256,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_guard_is_a_bound),
         cmocka_unit_test(an_early_return_is_a_bound),
         cmocka_unit_test(both_ends_and_rows_are_bounds),
+        cmocka_unit_test(what_is_not_0_is_a_bound),
+        cmocka_unit_test(bounds_are_simple),
         cmocka_unit_test(a_guard_behind_a_barrier_is_a_bound),
         cmocka_unit_test(a_group_adds_rows_of_columns),
         cmocka_unit_test(a_group_adds_in_place),

@@ -46,9 +46,8 @@
     "sroa<modify-cfg>,early-cse<memssa>," EARLY "," COMBINE "," \
     "loop-mssa(licm<allowspeculation>" and_loops "))"
 #define UNSWITCH(how) "simple-loop-unswitch<" how ">"
-#define BEGINNINGS(how) \
-    BEGIN("," UNSWITCH(how)), BEGIN(""), \
-        "function<eager-inv>(loop-mssa(" UNSWITCH(how) "))"
+#define UNSWITCHING(how) "function<eager-inv>(loop-mssa(" UNSWITCH(how) "))"
+#define BEGINNINGS(how) BEGIN("," UNSWITCH(how)), BEGIN(""), UNSWITCHING(how)
 #define GO_ON(loops) \
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
@@ -64,12 +63,19 @@ typedef struct pipeline {
     const char *until_divisions;
     const char *unswitch;
     const char *go_on;
+    const char *go_straight; /* instead, where no loop branches; or NULL */
 } pipeline;
 
 static const pipeline unchecked = {BEGINNINGS("no-nontrivial;trivial"),
                                    GO_ON("")};
 static const pipeline checked = {BEGINNINGS("nontrivial;trivial"),
                                  GO_ON("indvars,")};
+/* In modules of others, conditions that are the same for a row stand inside.
+   Those of guards are bounds now. Only where the items' loop has a branch still
+   is it worth to look for others, and for what its counters say of it. */
+static const pipeline small = {
+    BEGINNINGS("no-nontrivial;trivial"),
+    UNSWITCHING("nontrivial;trivial") "," GO_ON("indvars,"), GO_ON("")};
 /* For machine code without optimisation: values only have to be in
    registers. */
 static const pipeline quick = {
@@ -97,10 +103,8 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
 
     if (job->backend->passes != NULL)
         return (pipeline){.go_on = job->backend->passes[level > 0]};
-    /* Counters of other compilers have any width, and conditions that are the
-       same for a row stand inside. */
     if (level >= 2 && job->is_small)
-        return checked;
+        return small;
     if (level < 2 || kiln__job_has_foreign(job) || job->backend->device != NULL)
         return default_of(job, level);
     if (job->proof_function != NULL ? job->safe_can_fail : job->can_fail)
@@ -142,11 +146,15 @@ static kiln_status begin(kiln__codegen_job *job, LLVMModuleRef module,
 static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
                        const pipeline *p)
 {
+    const char *rest = p->go_on;
+
     if (p->begin != NULL) {
         KILN_TRY(begin(job, module, p));
         kiln__llvm_trim(module);
     }
-    return run_passes(job, module, p->go_on);
+    if (p->go_straight != NULL && !kiln__llvm_loops_branch(module))
+        rest = p->go_straight;
+    return run_passes(job, module, rest);
 }
 
 /* ---- large functions ----

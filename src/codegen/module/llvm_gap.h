@@ -146,6 +146,8 @@ void kiln__llvm_return_if(LLVMValueRef condition, LLVMValueRef value);
 uint64_t kiln__llvm_largest(LLVMModuleRef module);
 /* True when the function has a loop, or jumps back in any other way. */
 int kiln__llvm_has_loops(LLVMValueRef function);
+/* True when the body of an innermost loop has a branch. */
+int kiln__llvm_loops_branch(LLVMModuleRef module);
 /* Inlines every alwaysinline function, and drops functions that nothing calls
    any more. */
 void kiln__llvm_inline_always(LLVMModuleRef module);

@@ -86,6 +86,33 @@ extern "C" int kiln__llvm_has_loops(LLVMValueRef function)
     return !edges.empty();
 }
 
+/* True when something inside the loop, other than whether it goes on, decides
+   what runs next. */
+static bool branches(const llvm::Loop &loop)
+{
+    return llvm::any_of(loop.blocks(), [&](const llvm::BasicBlock *block) {
+        return block != loop.getLoopLatch() &&
+               block->getTerminator()->getNumSuccessors() != 1;
+    });
+}
+
+static bool innermost_branch(llvm::Function &function)
+{
+    const llvm::DominatorTree dominators(function);
+    const llvm::LoopInfo loops(dominators);
+
+    return llvm::any_of(loops.getLoopsInPreorder(), [](const llvm::Loop *loop) {
+        return loop->isInnermost() && branches(*loop);
+    });
+}
+
+extern "C" int kiln__llvm_loops_branch(LLVMModuleRef module)
+{
+    return llvm::any_of(*llvm::unwrap(module), [](llvm::Function &function) {
+        return !function.isDeclaration() && innermost_branch(function);
+    });
+}
+
 /* ---- inlining ---- */
 
 /* Inlines without lifetime markers. The pass "always-inline" marks where

@@ -27,7 +27,8 @@
  * distance with n minus the value at the beginning, and that difference of two
  * ordered numbers fits into w bits without a sign. No bound is wrong by an
  * overflow, then, whatever a kernel adds or truncates. Where nothing can wrap,
- * there is no outer loop.
+ * there is no outer loop. Where only the counter itself is compared, n is the
+ * bound: the simpler it is, the less time do LLVM's passes take for the loop.
  */
 
 #define WRAPS_MAX 8   /* that a piece is ended for */
@@ -42,8 +43,9 @@ struct rewriter {
     llvm::IRBuilder<> *builder; /* at the beginning of a piece */
     llvm::Value *at;
     llvm::Value *until;
-    llvm::Value *from; /* distances from `at` */
-    llvm::Value *to;
+    bool is_plain;     /* the guard compares the counter itself */
+    llvm::Value *from; /* the items that are left: counted from the piece's */
+    llvm::Value *to;   /* first one, unless the guard is plain */
     llvm::DenseMap<llvm::Value *, llvm::Value *> known; /* at the beginning */
     /* numbers that are the counter and something fixed, and that */
     std::vector<std::pair<llvm::Instruction *, llvm::Value *>> straight;
@@ -226,19 +228,40 @@ static void end_at(rewriter &r, llvm::Value *to)
     r.to = call(r, llvm::Intrinsic::umin, r.to, to);
 }
 
-/* Returns how far after the beginning the number is `n`, plus `more`: 0 where
-   it is beyond `n` already. */
-static llvm::Value *distance(rewriter &r, const trim_comparison &c,
+/* Returns the number of the first item for which the counter, which is never
+   negative, is `n + more` or greater. */
+static llvm::Value *first_of_counter(rewriter &r, const trim_comparison &c,
+                                     uint64_t more)
+{
+    const bool is_signed = llvm::CmpInst::isSigned(c.predicate);
+    llvm::IRBuilder<> &b = *r.builder;
+    llvm::Value *n = fixed(r, c.fixed);
+
+    if (more > 0)
+        n = call(r,
+                 is_signed ? llvm::Intrinsic::sadd_sat
+                           : llvm::Intrinsic::uadd_sat,
+                 n, b.getInt64(more));
+    return is_signed ? call(r, llvm::Intrinsic::smax, n, b.getInt64(0)) : n;
+}
+
+/* Returns for which item the number is `n + more` or greater for the first
+   time: its number, or how far after the beginning of the piece it is. */
+static llvm::Value *first_of(rewriter &r, const trim_comparison &c,
                              uint64_t more)
 {
     llvm::IRBuilder<> &b = *r.builder;
-    llvm::Value *n = fixed(r, c.fixed), *begin = value_of(r, c.moving);
     const bool is_signed = llvm::CmpInst::isSigned(c.predicate);
-    llvm::Value *is_ahead = b.CreateICmp(is_signed ? llvm::CmpInst::ICMP_SGE
-                                                   : llvm::CmpInst::ICMP_UGE,
-                                         n, begin);
-    llvm::Value *out = b.CreateZExt(b.CreateSub(n, begin), b.getInt64Ty());
+    llvm::Value *n, *begin, *is_ahead, *out;
 
+    if (r.is_plain)
+        return first_of_counter(r, c, more);
+    n = fixed(r, c.fixed);
+    begin = value_of(r, c.moving);
+    is_ahead = b.CreateICmp(is_signed ? llvm::CmpInst::ICMP_SGE
+                                      : llvm::CmpInst::ICMP_UGE,
+                            n, begin);
+    out = b.CreateZExt(b.CreateSub(n, begin), b.getInt64Ty());
     if (more > 0)
         out = call(r, llvm::Intrinsic::uadd_sat, out, b.getInt64(more));
     return b.CreateSelect(is_ahead, out, b.getInt64(0));
@@ -249,23 +272,23 @@ static void keep(rewriter &r, const trim_comparison &c)
     switch (c.predicate) {
     case llvm::CmpInst::ICMP_ULT:
     case llvm::CmpInst::ICMP_SLT:
-        end_at(r, distance(r, c, 0));
+        end_at(r, first_of(r, c, 0));
         break;
     case llvm::CmpInst::ICMP_ULE:
     case llvm::CmpInst::ICMP_SLE:
-        end_at(r, distance(r, c, 1));
+        end_at(r, first_of(r, c, 1));
         break;
     case llvm::CmpInst::ICMP_UGT:
     case llvm::CmpInst::ICMP_SGT:
-        begin_at(r, distance(r, c, 1));
+        begin_at(r, first_of(r, c, 1));
         break;
     case llvm::CmpInst::ICMP_UGE:
     case llvm::CmpInst::ICMP_SGE:
-        begin_at(r, distance(r, c, 0));
+        begin_at(r, first_of(r, c, 0));
         break;
     default: /* equal */
-        begin_at(r, distance(r, c, 0));
-        end_at(r, distance(r, c, 1));
+        begin_at(r, first_of(r, c, 0));
+        end_at(r, first_of(r, c, 1));
         break;
     }
 }
@@ -312,6 +335,14 @@ static void find_fixed_parts(rewriter &r)
                                     r.at);
 }
 
+/* True when the guard compares nothing that moves but the counter. */
+static bool compares_counter(const rewriter &r)
+{
+    return llvm::all_of(r.guard->comparisons, [&](const trim_comparison &c) {
+        return c.moving == r.l->counter;
+    });
+}
+
 static void find_bounds(rewriter &r, const std::vector<wrap> &wraps)
 {
     llvm::IRBuilder<> &b = *r.builder;
@@ -319,13 +350,24 @@ static void find_bounds(rewriter &r, const std::vector<wrap> &wraps)
     r.until = r.l->end;
     for (const wrap &w : wraps)
         end_before(r, w);
-    r.from = b.getInt64(0);
-    r.to = b.CreateSub(r.until, r.at, "", true, true);
+    r.is_plain = compares_counter(r);
+    r.from = r.is_plain ? r.at : b.getInt64(0);
+    r.to = r.is_plain ? r.until : b.CreateSub(r.until, r.at, "", true, true);
     for (const trim_comparison &c : r.guard->comparisons)
         keep(r, c);
     for (const trim_factor &factor : r.guard->fixed)
         keep_if(r, factor);
     find_fixed_parts(r);
+}
+
+/* Makes numbers of items of the distances. */
+static void count_from_first(rewriter &r)
+{
+    llvm::IRBuilder<> &b = *r.builder;
+
+    r.from = call(r, llvm::Intrinsic::umin, r.from, r.to);
+    r.from = b.CreateAdd(r.at, r.from, "", true, true);
+    r.to = b.CreateAdd(r.at, r.to, "", true, true);
 }
 
 /* Lets the loop run over the items that are left, if there are any; then
@@ -336,20 +378,19 @@ static void set_bounds(rewriter &r, llvm::BasicBlock *after)
     llvm::IRBuilder<> &b = *r.builder;
     llvm::BasicBlock *header = l.counter->getParent();
     llvm::Value *any = b.CreateICmpULT(r.from, r.to);
-    llvm::Value *from = call(r, llvm::Intrinsic::umin, r.from, r.to);
     llvm::Value *next =
         l.counter->getIncomingValueForBlock(l.jump->getParent());
     llvm::BasicBlock *start = llvm::BasicBlock::Create(
         header->getContext(), "", header->getParent(), header);
 
-    from = b.CreateAdd(r.at, from, "", true, true);
-    r.to = b.CreateAdd(r.at, r.to, "", true, true);
+    if (!r.is_plain)
+        count_from_first(r);
     b.CreateCondBr(any, start, after);
     b.SetInsertPoint(start);
     b.CreateBr(header);
     l.counter->setIncomingBlock(
         static_cast<unsigned>(l.counter->getBasicBlockIndex(l.before)), start);
-    l.counter->setIncomingValueForBlock(start, from);
+    l.counter->setIncomingValueForBlock(start, r.from);
     b.SetInsertPoint(l.jump);
     l.jump->setCondition(b.CreateICmpULT(next, r.to));
     l.jump->setSuccessor(1, after);

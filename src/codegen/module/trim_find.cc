@@ -118,12 +118,15 @@ static bool add_comparison(const trim_loop &l, llvm::Value *condition,
         truth ? compare->getPredicate() : compare->getInversePredicate();
     a = compare->getOperand(0);
     b = compare->getOperand(1);
-    if (predicate == llvm::CmpInst::ICMP_NE)
-        return false;
     if (l.loop->isLoopInvariant(a)) {
         std::swap(a, b);
         predicate = llvm::CmpInst::getSwappedPredicate(predicate);
     }
+    /* LLVM writes `i > 0` so, of what is never negative. */
+    if (predicate == llvm::CmpInst::ICMP_NE && match(b, m_Zero()))
+        predicate = llvm::CmpInst::ICMP_UGT;
+    if (predicate == llvm::CmpInst::ICMP_NE)
+        return false;
     if (!l.loop->isLoopInvariant(b) || !kiln__trim_moves(l, a))
         return false;
     guard.comparisons.push_back({predicate, a, b});
