@@ -3,6 +3,7 @@
 /* LABELS: conformance host */
 #include "support/harness.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -264,6 +265,72 @@ static void floats_are_scanned(void **state)
             sum += x[j];
         assert_true(y[i] == sum + 12.25 * 65536);
     }
+}
+
+/* The greatest number among others that are none, and none where there is no
+   number. */
+static void least_and_greatest_drop_nans(void **state)
+{
+    static const kernel of = {"declare float @kiln_reduce.max.f32(i32, float)\n"
+                              "declare float @kiln_scan.min.f32(i32, float)",
+                              "float", "f32",
+                              "  %s = call float @kiln_reduce.max.f32(i32 2, "
+                              "float %v)\n"
+                              "  %t = call float @kiln_scan.min.f32(i32 2, "
+                              "float %v)\n"
+                              "  %u = fmul float %s, 100.0\n"
+                              "  %r = fadd float %t, %u\n"};
+    static const float expected[] = {302, 302, 302, 301};
+    float x[12], y[12];
+
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        x[i] = NAN;
+    x[4] = 2;
+    x[6] = 3;
+    x[7] = 1;
+    launch_module(&of, y, x, 12, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_true(isnan(y[i]) && isnan(y[8 + i]));
+        assert_true(y[4 + i] == expected[i]);
+    }
+}
+
+/* ---- ids ---- */
+
+/* Of a dimension that is no number of the code, and of one that is. */
+static void other_dimensions_have_one_item(void **state)
+{
+#define QUERIES(d) \
+    "  %a" d " = call i64 @kiln_global_id(i32 %" d ")\n" \
+    "  %b" d " = call i64 @kiln_local_id(i32 %" d ")\n" \
+    "  %c" d " = call i64 @kiln_group_id(i32 %" d ")\n" \
+    "  %e" d " = call i64 @kiln_global_size(i32 %" d ")\n" \
+    "  %f" d " = call i64 @kiln_local_size(i32 %" d ")\n" \
+    "  %g" d " = call i64 @kiln_group_count(i32 %" d ")\n" \
+    "  %h" d " = add i64 %a" d ", %b" d "\n" \
+    "  %i" d " = add i64 %h" d ", %c" d "\n" \
+    "  %j" d " = mul i64 %i" d ", 1000\n" \
+    "  %k" d " = mul i64 %e" d ", %f" d "\n" \
+    "  %l" d " = mul i64 %k" d ", %g" d "\n" \
+    "  %m" d " = add i64 %j" d ", %l" d "\n"
+    static const kernel of = {"declare i64 @kiln_local_id(i32)\n"
+                              "declare i64 @kiln_group_id(i32)\n"
+                              "declare i64 @kiln_global_size(i32)\n"
+                              "declare i64 @kiln_local_size(i32)\n"
+                              "declare i64 @kiln_group_count(i32)",
+                              "i32", "i32",
+                              "  %three = add i32 0, 3\n" QUERIES("v") QUERIES(
+                                  "three") "  %n0 = mul i64 %mv, 10\n"
+                                           "  %n1 = add i64 %n0, %mthree\n"
+                                           "  %r = trunc i64 %n1 to i32\n"};
+    int32_t x[8] = {3, 4, -1, 100, INT32_MIN, INT32_MAX, 256, 65536}, y[8];
+
+    (void)state;
+    launch_module(&of, y, x, 8, 2);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(y[i], 11);
+#undef QUERIES
 }
 
 /* ---- exchange ---- */
@@ -529,6 +596,8 @@ int main(void)
         cmocka_unit_test(sub_groups_scan),
         cmocka_unit_test(groups_scan),
         cmocka_unit_test(floats_are_scanned),
+        cmocka_unit_test(least_and_greatest_drop_nans),
+        cmocka_unit_test(other_dimensions_have_one_item),
         cmocka_unit_test(lanes_exchange_values),
         cmocka_unit_test(a_value_is_broadcast),
         cmocka_unit_test(items_vote),

@@ -176,6 +176,45 @@ static void bytes_are_copies_or_values(void **state)
     free(o.bytes);
 }
 
+/* A strided array, what has no bytes, and a truth value. */
+static void arguments_are_passed_in_order(void **state)
+{
+    static const char *const types[] = {"i32[strided :]", "()", "Bool"};
+    static const uint64_t sizes[] = {24, 0, 1}, alignments[] = {8, 1, 1};
+    static const char module[] =
+        ID "define void @k(ptr %y, i64 %n, i64 %stride, i8 %flag) {\n"
+           "  %i = call i64 @kiln_global_id(i32 0)\n"
+           "  %at = mul i64 %i, %stride\n"
+           "  %p = getelementptr i32, ptr %y, i64 %at\n"
+           "  %f = zext i8 %flag to i64\n"
+           "  %v = add i64 %n, %f\n"
+           "  %w = trunc i64 %v to i32\n"
+           "  store i32 %w, ptr %p\n"
+           "  ret void\n"
+           "}\n";
+    int32_t y[8] = {0};
+    const struct {
+        int32_t *data;
+        int64_t n, stride;
+        uint8_t flag;
+    } arguments = {y, 4, 2, 1};
+    launch l = make_launch(4, 1, 1, 4, 1, 1);
+    outcome o;
+
+    (void)state;
+    prepare(&o, module, KILN_EMIT_BINARY, types, 3);
+    foreign_settings(&o, foreign_target_of(HOST));
+    o.request.argument_sizes = sizes;
+    o.request.argument_alignments = alignments;
+    run(&o);
+    if (o.status != KILN_OK)
+        fail_msg("%s", o.message);
+    assert_int_equal(run_image(&o, &l, &arguments), 0);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(y[i], i % 2 == 0 ? 5 : 0);
+    free(o.bytes);
+}
+
 static void bytes_are_for_all_targets(void **state)
 {
     (void)state;
@@ -597,6 +636,7 @@ int main(void)
         cmocka_unit_test(a_pointer_to_a_function_with_ids_is_refused),
         cmocka_unit_test(parameters_must_fit_the_arguments),
         cmocka_unit_test(bytes_are_copies_or_values),
+        cmocka_unit_test(arguments_are_passed_in_order),
         cmocka_unit_test(bytes_are_for_all_targets),
         cmocka_unit_test(bytes_of_another_size_are_refused),
         cmocka_unit_test(an_exception_leaves_all_callers),
