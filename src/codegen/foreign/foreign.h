@@ -93,6 +93,10 @@ kiln_status kiln__foreign_bind(kiln__codegen_job *job);
    together, by what kiln__groups_lower() understands. */
 kiln_status kiln__foreign_bind_collectives(kiln__codegen_job *job);
 
+/* True for a module of which an item may raise on its own, or that calls what
+   may. */
+int kiln__foreign_raises(const kiln__codegen_job *job);
+
 /* True for the name of a device function that items execute together. */
 int kiln__foreign_is_collective(const char *name);
 /* True for the name of one that allocates or frees memory. */

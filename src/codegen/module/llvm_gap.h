@@ -138,6 +138,14 @@ LLVMValueRef kiln__llvm_replace_result(LLVMValueRef function,
                                        LLVMTypeRef result);
 LLVMValueRef kiln__llvm_call_raising(LLVMValueRef call, LLVMValueRef callee);
 void kiln__llvm_return_after(LLVMValueRef instruction, LLVMValueRef value);
+/* Ends the block before the instruction, which may not be one of its phis.
+   Returns the new block that begins with it. */
+LLVMBasicBlockRef kiln__llvm_split_before(LLVMValueRef instruction);
+/* For each block of the function, in its order: the first block of the
+   innermost loop around it, and that of the next loop around that one; NULL:
+   none. */
+void kiln__llvm_find_loops(LLVMValueRef function, LLVMBasicBlockRef *innermost,
+                           LLVMBasicBlockRef *outer);
 void kiln__llvm_return_if(LLVMValueRef condition, LLVMValueRef value);
 
 /* ---- llvm_gap_size.cc: what large functions cost ---- */

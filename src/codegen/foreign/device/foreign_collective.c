@@ -33,8 +33,8 @@ uint32_t kiln__foreign_scope(const kiln__device_call *c)
 
 /* ---- barriers ---- */
 
-/* Where an item that raised must come to each barrier, frontends' code has no
-   way to bring it there. */
+/* Where an item that raised must come to each barrier, a module that is bound
+   to its target has no way to bring it there. */
 static int waits_for_ever(const kiln__device_call *c)
 {
     return c->raises && c->job->backend->device->converge != NULL;
@@ -56,6 +56,28 @@ LLVMValueRef kiln__foreign_barrier(const kiln__device_call *c)
                              c->job->settings->backend);
     else if (scope == KILN__SCOPE_GROUP)
         device->barrier(c->job, c->builder, c->item);
+    return NULL;
+}
+
+LLVMValueRef kiln__foreign_meet(const kiln__device_call *c)
+{
+    const kiln__codegen_device *device = c->job->backend->device;
+
+    device->converge(c->job, c->builder, c->item);
+    return device->group_failed(c->job, c->builder, c->item);
+}
+
+/* What the device does has paths of its own, so it stands between two blocks.
+ */
+LLVMValueRef kiln__foreign_raised(const kiln__device_call *c)
+{
+    const LLVMBasicBlockRef head = LLVMGetInstructionParent(c->call);
+    const LLVMBasicBlockRef rest = kiln__llvm_split_before(c->call);
+
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(head));
+    LLVMPositionBuilderAtEnd(c->builder, head);
+    c->job->backend->device->fail(c->job, c->builder, c->item);
+    LLVMBuildBr(c->builder, rest);
     return NULL;
 }
 

@@ -224,6 +224,8 @@ static const kiln__device_family families[] = {
      KILN__DEVICE_TOGETHER},
     {"kiln_raise", "v:ipipll", 0, bind_raise, KILN__DEVICE_ALONE},
     {"kiln_clock", "l:", 0, bind_clock, KILN__DEVICE_ALONE},
+    {KILN__DEVICE_MEET, "b:", 0, kiln__foreign_meet, KILN__DEVICE_TOGETHER},
+    {KILN__DEVICE_RAISED, "v:", 0, kiln__foreign_raised, KILN__DEVICE_ALONE},
     {"kiln_print", "i:p.", 0, kiln__foreign_print, KILN__DEVICE_ALONE},
     {"kiln_allocate", "p:ll", 0, kiln__foreign_allocate, KILN__DEVICE_HEAP},
     {"kiln_free", "v:p", 0, kiln__foreign_free, KILN__DEVICE_HEAP},
@@ -453,9 +455,7 @@ static int is_together(const kiln__codegen_job *job, LLVMValueRef call)
                                      sizeof KILN__TOGETHER - 1)) != NULL;
 }
 
-/* True for a module of which an item may raise on its own, or that calls what
-   may. */
-static int may_raise(const kiln__codegen_job *job)
+int kiln__foreign_raises(const kiln__codegen_job *job)
 {
     const LLVMValueRef raise = LLVMGetNamedFunction(job->module, "kiln_raise");
     LLVMUseRef use;
@@ -476,7 +476,7 @@ static kiln_status bind_all(kiln__codegen_job *job, int only_collective)
     kiln__foreign_findings found = {
         .job = job,
         .entry = LLVMGetNamedFunction(job->module, job->request->entry)};
-    const int raises = may_raise(job);
+    const int raises = kiln__foreign_raises(job);
     LLVMValueRef f, next;
     size_t size;
 

@@ -35,6 +35,12 @@ typedef struct kiln__device_family {
    so none of them waits for others at a barrier. */
 #define KILN__TOGETHER "kiln.together"
 
+/* Functions of Kiln's own, for targets with `converge` (neutral_meet.h): a
+   meeting, which returns whether the group is over; and what an item that
+   raised does before it goes to one. */
+#define KILN__DEVICE_MEET "kiln_0meet"
+#define KILN__DEVICE_RAISED "kiln_0raised"
+
 /** A call of a device function. */
 typedef struct kiln__device_call {
     kiln__codegen_job *job;
@@ -113,6 +119,8 @@ void kiln__foreign_put(const kiln__device_call *call, LLVMValueRef shared,
                        LLVMValueRef index, LLVMValueRef value);
 LLVMValueRef kiln__foreign_sub_group_count(const kiln__device_call *call);
 LLVMValueRef kiln__foreign_barrier(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_meet(const kiln__device_call *call);
+LLVMValueRef kiln__foreign_raised(const kiln__device_call *call);
 LLVMValueRef kiln__foreign_shuffle(const kiln__device_call *call);
 LLVMValueRef kiln__foreign_broadcast(const kiln__device_call *call);
 LLVMValueRef kiln__foreign_ballot(const kiln__device_call *call);

@@ -1,7 +1,9 @@
 /* llvm_gap_raise.cc - what LLVM's C interface lacks for functions that raise.
  */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/AttributeMask.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
@@ -114,4 +116,32 @@ extern "C" void kiln__llvm_return_if(LLVMValueRef condition, LLVMValueRef value)
 
     made->setDebugLoc(raised->getDebugLoc());
     end->eraseFromParent();
+}
+
+extern "C" LLVMBasicBlockRef kiln__llvm_split_before(LLVMValueRef instruction)
+{
+    auto *first = llvm::cast<llvm::Instruction>(llvm::unwrap(instruction));
+
+    return llvm::wrap(
+        first->getParent()->splitBasicBlock(first->getIterator()));
+}
+
+extern "C" void kiln__llvm_find_loops(LLVMValueRef function,
+                                      LLVMBasicBlockRef *innermost,
+                                      LLVMBasicBlockRef *outer)
+{
+    auto *in = llvm::cast<llvm::Function>(llvm::unwrap(function));
+    const llvm::DominatorTree dominators(*in);
+    const llvm::LoopInfo loops(dominators);
+
+    for (llvm::BasicBlock &block : *in) {
+        const llvm::Loop *loop = loops.getLoopFor(&block);
+        const llvm::Loop *around =
+            loop != nullptr ? loop->getParentLoop() : nullptr;
+
+        *innermost++ =
+            loop != nullptr ? llvm::wrap(loop->getHeader()) : nullptr;
+        *outer++ =
+            around != nullptr ? llvm::wrap(around->getHeader()) : nullptr;
+    }
 }

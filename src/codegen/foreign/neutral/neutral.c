@@ -31,9 +31,14 @@ static kiln_status check(kiln__codegen_job *job, LLVMValueRef entry)
 kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
 {
     LLVMValueRef inner;
+    int gathered;
 
     KILN_TRY(check(job, *entry));
+    KILN_TRY(kiln__neutral_gather(job, *entry, &gathered));
     KILN_TRY(kiln__neutral_raise(job));
+    inner = LLVMGetNamedFunction(job->module, job->request->entry);
+    if (gathered)
+        KILN_TRY(kiln__neutral_meet(job, inner));
     KILN_TRY(kiln__neutral_map_spaces(job));
     KILN_TRY(kiln__neutral_fences(job));
     KILN_TRY(kiln__neutral_map_scopes(job));

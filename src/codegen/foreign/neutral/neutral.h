@@ -73,6 +73,15 @@ kiln_status kiln__neutral_end_programs(kiln__codegen_job *job);
    which is true after they raised. */
 kiln_status kiln__neutral_raise(kiln__codegen_job *job);
 
+/* ---- neutral_meet.c ---- */
+/* For targets where each item must come to each barrier. Brings what items
+   execute together into the entry if an item may raise; sets `*gathered` if
+   there is anything. */
+kiln_status kiln__neutral_gather(kiln__codegen_job *job, LLVMValueRef entry,
+                                 int *gathered);
+/* Leads items of the gathered entry that raised to its barriers. */
+kiln_status kiln__neutral_meet(kiln__codegen_job *job, LLVMValueRef entry);
+
 /* ---- neutral_item.c ---- */
 /* Passes the item to `*entry` and to all functions that reach a device
    function. `*entry` is replaced by the function that takes it. */
