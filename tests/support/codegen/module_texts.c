@@ -162,11 +162,23 @@ kiln_status module_texts_run(module_texts *m, kernels *k,
                              const kernels_argument *arguments, size_t count,
                              kiln_error **error)
 {
+    const kiln_launch launch = {.grid = {items, 1, 1}};
+
+    return module_texts_launch(m, k, function, config, &launch, arguments,
+                               count, error);
+}
+
+kiln_status module_texts_launch(module_texts *m, kernels *k,
+                                const kiln_function *function,
+                                const kiln_config *config,
+                                const kiln_launch *launch,
+                                const kernels_argument *arguments, size_t count,
+                                kiln_error **error)
+{
     kiln_compile_options options = KILN_COMPILE_OPTIONS_INIT;
     const kiln_type *types[ARGUMENTS_MAX];
     const void *values[ARGUMENTS_MAX];
     const kiln_signature signature = {function, types, count};
-    const kiln_launch launch = {.grid = {items, 1, 1}};
     const kiln_kernel *kernel = NULL;
     kiln_status status;
 
@@ -181,6 +193,6 @@ kiln_status module_texts_run(module_texts *m, kernels *k,
         kiln_compile(&kernel, k->context, &signature, config, &options, error);
     if (status == KILN_OK)
         status =
-            kiln_queue_launch(k->queue, kernel, &launch, values, count, error);
+            kiln_queue_launch(k->queue, kernel, launch, values, count, error);
     return status == KILN_OK ? kiln_queue_wait(k->queue, error) : status;
 }

@@ -33,5 +33,12 @@ kiln_status module_texts_run(module_texts *m, kernels *k,
                              const kiln_config *config, uint64_t items,
                              const kernels_argument *arguments, size_t count,
                              kiln_error **error);
+/* The same for a whole launch. */
+kiln_status module_texts_launch(module_texts *m, kernels *k,
+                                const kiln_function *function,
+                                const kiln_config *config,
+                                const kiln_launch *launch,
+                                const kernels_argument *arguments, size_t count,
+                                kiln_error **error);
 
 #endif /* KILN_TESTS_MODULE_TEXTS_H */
