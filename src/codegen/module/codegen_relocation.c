@@ -42,7 +42,7 @@
 
 typedef struct search {
     unsigned budget;
-    const kiln__codegen_job *job;
+    kiln__codegen_job *job;
     kiln__arena *messages; /* the job's */
     LLVMValueRef on_the_way[ON_THE_WAY_MAX];
     unsigned count;

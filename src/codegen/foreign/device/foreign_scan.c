@@ -291,7 +291,9 @@ static uint64_t sub_groups_most(const kiln__device_call *c)
     const uint64_t size =
         LLVMIsAConstantInt(lanes) ? LLVMConstIntGetZExtValue(lanes) : 1;
 
-    return (items + size - 1) / size;
+    /* There are no lanes if the target has no sub-groups, and the job has
+       failed. */
+    return size > 0 ? (items + size - 1) / size : 1;
 }
 
 /* Combines what the sub-groups before this one have with the item's own. */
