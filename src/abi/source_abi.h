@@ -116,8 +116,10 @@ typedef struct kiln__source_result {
        and the compiler's version. Comments, space and names of files do not
        count; lines count with -g. Equal digests mean equal modules. */
     kiln_digest tokens;
-    uint64_t make_ns;  /* time in the compiler */
-    kiln__arena arena; /* owns all of the above */
+    int32_t names_files; /* the source asks for a file's name (__FILE__): then
+                            names of files count, too */
+    uint64_t make_ns;    /* time in the compiler */
+    kiln__arena arena;   /* owns all of the above */
 } kiln__source_result;
 
 /* ---- the library ---- */

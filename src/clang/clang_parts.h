@@ -73,7 +73,10 @@ class kiln__clang_tokens
     void tell();
 
     void take(clang::Preprocessor &preprocessor, const clang::Token &token);
+    void take_text(llvm::StringRef text);
     void take_files(clang::Preprocessor &preprocessor);
+    /* Notes that the source asks for the name of a file. */
+    void note_file();
 
   private:
     kiln__clang_job *job;
@@ -81,10 +84,11 @@ class kiln__clang_tokens
     std::string bytes;
 
     void take_options();
+    void take_place(const clang::Preprocessor &preprocessor,
+                    const clang::Token &token);
     void take_file(clang::Preprocessor &preprocessor,
                    clang::SourceLocation start,
                    std::optional<llvm::StringRef> text);
-    void take_text(llvm::StringRef text);
 };
 
 /* ---- clang_labels.cc ---- */

@@ -32,67 +32,20 @@ class pragmas : public clang::PPCallbacks
     }
 
     void PragmaDirective(clang::SourceLocation at,
-                         clang::PragmaIntroducerKind kind) override
-    {
-        const clang::SourceManager &all = preprocessor.getSourceManager();
-        const auto place = all.getDecomposedLoc(all.getFileLoc(at));
-        const llvm::StringRef text = all.getBufferData(place.first);
-        clang::Lexer lexer(all.getLocForStartOfFile(place.first),
-                           preprocessor.getLangOpts(), text.begin(),
-                           text.begin() + place.second, text.end());
-        std::vector<llvm::StringRef> names;
-        clang::Token token;
-
-        lexer.setParsingPreprocessorDirective(true);
-        for (;;) {
-            lexer.LexFromRawLexer(token);
-            if (token.isOneOf(clang::tok::eod, clang::tok::eof))
-                break;
-            tokens->take(preprocessor, token);
-            if (token.is(clang::tok::raw_identifier))
-                names.push_back(token.getRawIdentifier());
-        }
-        is_made |= kind != clang::PIK_HashPragma || at.isMacroID() ||
-                   has_macros(names);
-    }
-
+                         clang::PragmaIntroducerKind kind) override;
+    void MacroExpands(const clang::Token &name, const clang::MacroDefinition &,
+                      clang::SourceRange, const clang::MacroArgs *) override;
+    void EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
+                        clang::OptionalFileEntryRef file,
+                        const clang::LexEmbedParametersResult &how) override;
     void EndOfMainFile() override
     {
         if (is_made)
             tokens->take_files(preprocessor);
     }
 
-    /* What differs each time cannot be found again. */
-    void MacroExpands(const clang::Token &name, const clang::MacroDefinition &,
-                      clang::SourceRange, const clang::MacroArgs *) override
-    {
-        const llvm::StringRef text = name.getIdentifierInfo()->getName();
-
-        if (text != "__DATE__" && text != "__TIME__" && text != "__TIMESTAMP__")
-            return;
-        clang::DiagnosticsEngine &engine = preprocessor.getDiagnostics();
-
-        engine.Report(name.getLocation(),
-                      engine.getCustomDiagID(
-                          clang::DiagnosticsEngine::Error,
-                          "%0 is not supported: a kernel would be another one "
-                          "each time it is compiled"))
-            << text;
-    }
-
   private:
-    /* True for the names of a line if the pragma there expands one. Those of
-       the standards are not expanded. */
-    bool has_macros(const std::vector<llvm::StringRef> &names) const
-    {
-        if (names.size() > 1 && names[0] == "pragma" &&
-            (names[1] == "OPENCL" || names[1] == "STDC"))
-            return false;
-        return llvm::any_of(names, [this](llvm::StringRef name) {
-            return preprocessor.getMacroInfo(
-                       preprocessor.getIdentifierInfo(name)) != nullptr;
-        });
-    }
+    bool has_macros(const std::vector<llvm::StringRef> &names) const;
 
     kiln__clang_tokens *tokens;
     clang::Preprocessor &preprocessor;
@@ -100,6 +53,83 @@ class pragmas : public clang::PPCallbacks
 };
 
 } // namespace
+
+/* True for the names of a line if the pragma there expands one. Those of the
+   standards are not expanded. */
+bool pragmas::has_macros(const std::vector<llvm::StringRef> &names) const
+{
+    if (names.size() > 1 && names[0] == "pragma" &&
+        (names[1] == "OPENCL" || names[1] == "STDC"))
+        return false;
+    return llvm::any_of(names, [this](llvm::StringRef name) {
+        return preprocessor.getMacroInfo(
+                   preprocessor.getIdentifierInfo(name)) != nullptr;
+    });
+}
+
+void pragmas::PragmaDirective(clang::SourceLocation at,
+                              clang::PragmaIntroducerKind kind)
+{
+    const clang::SourceManager &all = preprocessor.getSourceManager();
+    const auto place = all.getDecomposedLoc(all.getFileLoc(at));
+    const llvm::StringRef text = all.getBufferData(place.first);
+    clang::Lexer lexer(all.getLocForStartOfFile(place.first),
+                       preprocessor.getLangOpts(), text.begin(),
+                       text.begin() + place.second, text.end());
+    std::vector<llvm::StringRef> names;
+    clang::Token token;
+
+    lexer.setParsingPreprocessorDirective(true);
+    for (;;) {
+        lexer.LexFromRawLexer(token);
+        if (token.isOneOf(clang::tok::eod, clang::tok::eof))
+            break;
+        tokens->take(preprocessor, token);
+        if (token.is(clang::tok::raw_identifier))
+            names.push_back(token.getRawIdentifier());
+    }
+    is_made |=
+        kind != clang::PIK_HashPragma || at.isMacroID() || has_macros(names);
+}
+
+/* The content of the file is in no token. */
+void pragmas::EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
+                             clang::OptionalFileEntryRef file,
+                             const clang::LexEmbedParametersResult &how)
+{
+    std::optional<int64_t> limit;
+
+    if (!file)
+        return;
+    if (how.MaybeLimitParam)
+        limit = static_cast<int64_t>(how.MaybeLimitParam->Limit);
+    const auto content = preprocessor.getFileManager().getBufferForFile(
+        *file, false, false, limit);
+
+    tokens->take_text(content ? (*content)->getBuffer() : "");
+}
+
+/* What differs each time cannot be found again. */
+void pragmas::MacroExpands(const clang::Token &name,
+                           const clang::MacroDefinition &, clang::SourceRange,
+                           const clang::MacroArgs *)
+{
+    const llvm::StringRef text = name.getIdentifierInfo()->getName();
+
+    if (text == "__FILE__" || text == "__FILE_NAME__" ||
+        text == "__BASE_FILE__")
+        tokens->note_file();
+    if (text != "__DATE__" && text != "__TIME__" && text != "__TIMESTAMP__")
+        return;
+    clang::DiagnosticsEngine &engine = preprocessor.getDiagnostics();
+
+    engine.Report(name.getLocation(),
+                  engine.getCustomDiagID(
+                      clang::DiagnosticsEngine::Error,
+                      "%0 is not supported: a kernel would be another one "
+                      "each time it is compiled"))
+        << text;
+}
 
 kiln__clang_tokens::kiln__clang_tokens(kiln__clang_job *to, bool lines)
     : job(to), with_lines(lines)
@@ -134,26 +164,54 @@ void kiln__clang_tokens::take_options()
     bytes.push_back(request->has_f16 ? '2' : '4');
 }
 
+void kiln__clang_tokens::note_file()
+{
+    job->out->names_files = 1;
+}
+
+void kiln__clang_tokens::take_place(const clang::Preprocessor &preprocessor,
+                                    const clang::Token &token)
+{
+    clang::PresumedLoc at;
+
+    if (token.getLocation().isValid())
+        at =
+            preprocessor.getSourceManager().getPresumedLoc(token.getLocation());
+    if (at.isValid())
+        take_text((llvm::Twine(at.getFilename()) + ":" +
+                   llvm::Twine(at.getLine()) + ":" +
+                   llvm::Twine(at.getColumn()))
+                      .str());
+}
+
+/* Names like __builtin_LINE stand for where they are. */
+static bool asks_for_place(llvm::StringRef name)
+{
+    return name == "__builtin_LINE" || name == "__builtin_COLUMN" ||
+           name == "__builtin_FILE" || name == "__builtin_FILE_NAME";
+}
+
 void kiln__clang_tokens::take(clang::Preprocessor &preprocessor,
                               const clang::Token &token)
 {
+    const clang::IdentifierInfo *name =
+        token.isAnnotation() || token.is(clang::tok::raw_identifier)
+            ? nullptr
+            : token.getIdentifierInfo();
+
     if (token.isAnnotation())
         return;
     bytes.push_back(static_cast<char>(token.getKind() & 0xff));
     bytes.push_back(static_cast<char>(token.getKind() >> 8));
-    if (with_lines && token.getLocation().isValid()) {
-        const clang::PresumedLoc at =
-            preprocessor.getSourceManager().getPresumedLoc(token.getLocation());
-
-        if (at.isValid())
-            take_text((llvm::Twine(at.getFilename()) + ":" +
-                       llvm::Twine(at.getLine()) + ":" +
-                       llvm::Twine(at.getColumn()))
-                          .str());
+    if (name != nullptr && asks_for_place(name->getName())) {
+        note_file();
+        take_place(preprocessor, token);
+    } else if (with_lines) {
+        take_place(preprocessor, token);
     }
     if (token.is(clang::tok::raw_identifier) || token.isLiteral())
         take_text(preprocessor.getSpelling(token));
-    else if (const clang::IdentifierInfo *name = token.getIdentifierInfo())
+    else if (name != nullptr)
         take_text(name->getName());
 }
 

@@ -16,7 +16,7 @@ _Static_assert(sizeof(kiln__source_function) == 20 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__source_file) == 6 * sizeof(void *), "file");
 _Static_assert(sizeof(kiln__source_note) == 5 * sizeof(void *), "note");
-_Static_assert(offsetof(kiln__source_result, arena) == 13 * sizeof(void *),
+_Static_assert(offsetof(kiln__source_result, arena) == 14 * sizeof(void *),
                "result");
 
 /* The first field of a request, so that a kept file says what it is. */
@@ -280,6 +280,7 @@ void kiln__wire_put_source_answer(kiln__encoder *out,
     put_files(out, result);
     put_notes(out, result);
     kiln__encode_digest(out, result->tokens);
+    kiln__encode_u64(out, result->names_files != 0);
     kiln__encode_u64(out, result->make_ns);
 }
 
@@ -298,6 +299,7 @@ kiln_status kiln__wire_get_source_answer(kiln__source_answer *out,
     get_files(&r, result);
     get_notes(&r, result);
     result->tokens = kiln__read_digest(&r.reader);
+    result->names_files = (int32_t)kiln__wire_get_at_most(&r, 1);
     result->make_ns = kiln__read_u64(&r.reader);
     r.reader.failed |= !kiln__status_is_known(out->status) ||
                        (out->status != KILN_OK && out->message == NULL);

@@ -262,7 +262,7 @@ static void pragmas_and_options_count(void **state)
     "#define P _Pragma(\"OPENCL FP_CONTRACT " mode "\")\n" KERNEL "P\n" BODY
 #define BY_ARGUMENT(mode) \
     "#define P(x) _Pragma(#x)\n" KERNEL "P(OPENCL FP_CONTRACT\n" mode ")" \
-                                                                      "\n" BODY
+    "\n" BODY
 #define BY_NAME(mode) \
     "#define MODE " mode "\n" KERNEL "\n" \
     "#pragma clang fp reassociate(MODE)\n" BODY
@@ -289,6 +289,41 @@ static void macros_of_options_count_in_pragmas(void **state)
     source_option(&test, "-DMODE=on");
     digest = tokens_of(text);
     test.options[0] = "-DMODE=off";
+    assert_other_tokens(digest, tokens_of(text));
+}
+
+static void places_count_where_they_are_asked_for(void **state)
+{
+    const kiln_digest digest =
+        tokens_of("kernel void k(global int *a) { a[0] = __builtin_LINE(); }");
+
+    (void)state;
+    assert_other_tokens(
+        digest,
+        tokens_of(
+            "\nkernel void k(global int *a) { a[0] = __builtin_LINE(); }"));
+    assert_true(test.result.names_files);
+    (void)tokens_of("kernel void k(global int *a) { a[0] = sizeof __FILE__; }");
+    assert_true(test.result.names_files);
+    (void)tokens_of("kernel void k(global int *a) { a[0] = __LINE__; }");
+    assert_false(test.result.names_files);
+}
+
+static void embedded_files_count(void **state)
+{
+    static const char text[] =
+        "constant uchar data[] = {\n"
+        "#embed \"data.bin\"\n"
+        "};\n"
+        "kernel void k(global int *a) { a[0] = data[0]; }";
+    kiln_digest digest;
+
+    (void)state;
+    write_file("data.bin", "one");
+    test.request.folder = folder;
+    digest = tokens_of(text);
+    assert_true(find_file("data.bin")->was_read);
+    write_file("data.bin", "two");
     assert_other_tokens(digest, tokens_of(text));
 }
 
@@ -513,6 +548,8 @@ int main(void)
         TEST(comments_and_space_do_not_count),
         TEST(pragmas_and_options_count),
         TEST(pragmas_that_macros_make_count),
+        TEST(places_count_where_they_are_asked_for),
+        TEST(embedded_files_count),
         TEST(macros_of_options_count_in_pragmas),
         TEST(lines_count_with_debug_information),
         TEST(errors_have_places),

@@ -71,6 +71,7 @@ static void put_answer(kiln__encoder *fields, int32_t status)
                                                    .notes = notes,
                                                    .note_count = 2,
                                                    .tokens = {{9, 8}},
+                                                   .names_files = 1,
                                                    .make_ns = 77}};
 
     kiln__encoder_init(fields, &kiln__malloc);
@@ -166,6 +167,7 @@ static void an_answer_comes_out_as_it_went_in(void **state)
     assert_int_equal(made.result.notes[0].column, 8);
     assert_null(made.result.notes[1].file);
     assert_int_equal(made.result.tokens.bytes[1], 8);
+    assert_int_equal(made.result.names_files, 1);
     assert_int_equal(made.result.make_ns, 77);
     kiln__encoder_dispose(&fields);
     kiln__arena_dispose(&arena);

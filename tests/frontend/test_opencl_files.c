@@ -188,6 +188,24 @@ static void test_everything_moves(void **state)
     assert_counted(0, 0);
 }
 
+/* What such a text means depends on where it lies. */
+static void test_a_text_that_asks_for_its_name(void **state)
+{
+    static const char text[] = "kernel first f32*\nfile\nkernel second\n";
+    files f;
+
+    prepare(&f, *state);
+    write_in(&f, "/program", "main.cl", text);
+    assert_int_equal(run(&f), 2);
+    assert_counted(0, 1);
+    assert_int_equal(run(&f), 0);
+    assert_counted(1, 0);
+    write_in(&f, "/elsewhere", "main.cl", text);
+    (void)snprintf(f.file, sizeof f.file, "%s/elsewhere/main.cl", f.folder);
+    assert_int_equal(run(&f), 1);
+    assert_counted(0, 1);
+}
+
 static void test_redefinition_sees_edited_headers(void **state)
 {
     kiln_change_report report = KILN_CHANGE_REPORT_INIT;
@@ -273,6 +291,7 @@ int main(void)
         TEST(test_a_folder_appears),
         TEST(test_a_missing_header),
         TEST(test_everything_moves),
+        TEST(test_a_text_that_asks_for_its_name),
         TEST(test_redefinition_sees_edited_headers),
         TEST(test_a_version_reads_its_files_once),
         TEST(test_options),

@@ -19,6 +19,9 @@
  *
  * The compiler's own headers are left out: the entry names the compiler.
  *
+ * A trail does not depend on where the files lie. So there is none for a source
+ * that asks for a file's name: each process preprocesses it.
+ *
  * Meta, after a version: the compiler's build; 1 and the digest of the tokens,
  * or 0, the next file's path, and whether it was read. A path below one of the
  * text's folders is written as the folder's number, a colon and the rest.
@@ -263,6 +266,10 @@ void kiln__cl_trail_keep(const kiln__cl_version *version,
     const step end = {.cl = cl, .is_end = 1, .tokens = result->tokens};
     kiln__arena arena;
 
+    if (result->names_files) {
+        put_step(NAME, name_of(version), &end);
+        return;
+    }
     kiln__arena_init(&arena, cl->alloc);
     for (size_t i = 0; i < result->file_count && !arena.failed; i++) {
         const kiln__source_file *file = &result->files[i];

@@ -215,6 +215,10 @@ static void read_line(faking *f, const char *folder, char *line)
         include(f, folder, line + 10);
         return;
     }
+    if (strcmp(line, "file") == 0) {
+        line = kiln__arena_format(f->arena, "  ; %s", f->request->name);
+        f->out->names_files = 1;
+    }
     kiln__text_format(&f->tokens, "%s\n", line);
     if (strncmp(line, "kernel ", 7) == 0)
         read_kernel(f, line + 7);

@@ -19,6 +19,7 @@
  *     kernel scale f32* i32 local   begins a kernel, with its parameters'
  *                                   kinds: %0, %1, ...
  *     error some words              an error
+ *     file                          the name of the file, in the body
  *
  * A parameter is a scalar (f32), a vector (f32x4), a pointer (f32*, f32x4*,
  * void*, 16/8* to something of 16 bytes, aligned to 8), something of such a
