@@ -14,34 +14,25 @@ nothing to compare, and the exit status is 77, as without a disassembler.
 worth its price, or that made the code better.
 """
 
-import argparse
-import json
 import os
 import re
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "kernels"))
+sys.path[:0] = [os.path.dirname(HERE),
+                os.path.join(os.path.dirname(HERE), "kernels")]
 
 import cases    # noqa: E402
+import gates    # noqa: E402
 import sides    # noqa: E402
+
+PROGRAM = "code_gate.py"
 
 KERNELS = ("saxpy", "nbody", "matmul_tiled", "stencil7", "spmv_csr", "gemm",
            "black_scholes", "hotspot", "reduction", "scan")
 VARIANTS = ("unchecked", "checked")
 ALLOWED = 1.05
-SKIPPED = 77
-
-
-def skip(kind, why):
-    """As test_skip() of tests/support/harness.h does."""
-    line = f"{kind}: code_gate.py, all of it: {why}"
-    print(f"skipped for want of a {line}")
-    if os.environ.get("TEST_SKIPS"):
-        with open(os.environ["TEST_SKIPS"], "a", encoding="utf-8") as file:
-            file.write(line + "\n")
-    return SKIPPED
 
 
 def tools_of(bench, target):
@@ -61,24 +52,17 @@ def allowed(what, want):
 
 
 def compare(baseline, counts):
-    """Lines that tell how each kernel fares, and how many are too much."""
-    lines, too_much = [], 0
+    report = gates.Report()
     for name, got in counts.items():
         want = baseline.get(name)
         if not want:
-            lines.append(f"{name}: the baseline lacks it")
-            too_much += 1
+            report.lacks(f"{name}: the baseline lacks it")
             continue
         for what, number in got.items():
-            verdict = ""
-            if number > allowed(what, want[what]):
-                verdict = ": too much"
-                too_much += 1
-            elif number * ALLOWED < want[what]:
-                verdict = ": less; renew the baseline"
-            lines.append(f"{name}: {what} {number:g}, baseline "
-                         f"{want[what]:g}{verdict}")
-    return lines, too_much
+            report.add(f"{name}: {what} {number:g}, baseline {want[what]:g}",
+                       number, want[what] / ALLOWED,
+                       allowed(what, want[what]))
+    return report
 
 
 def measure(bench, target):
@@ -93,39 +77,25 @@ def measure(bench, target):
 
 
 def read_options(arguments):
-    parser = argparse.ArgumentParser(prog="code_gate.py")
+    parser = gates.parser_of(PROGRAM, HERE)
     parser.add_argument("--kiln", required=True)
     parser.add_argument("--target", required=True)
-    parser.add_argument("--baseline",
-                        default=os.path.join(HERE, "baseline.json"))
-    parser.add_argument("--renew", action="store_true")
     return parser.parse_args(arguments)
-
-
-def renew(options, baseline, tools, counts):
-    baseline[options.target] = {"tools": tools, "counts": counts}
-    with open(options.baseline, "w", encoding="utf-8") as file:
-        json.dump(baseline, file, indent=1, sort_keys=True)
-        file.write("\n")
 
 
 def hold(bench, options):
     """The exit status."""
-    baseline = {}
-    if os.path.exists(options.baseline):
-        with open(options.baseline, encoding="utf-8") as file:
-            baseline = json.load(file)
+    baseline = gates.read(options.baseline)
     own = baseline.get(options.target, {"tools": "", "counts": {}})
     tools = tools_of(bench, options.target)
     if options.renew:
-        renew(options, baseline, tools, measure(bench, options.target))
+        baseline[options.target] = {"tools": tools,
+                                    "counts": measure(bench, options.target)}
+        gates.write(options.baseline, baseline, indent=1, sort_keys=True)
         return 0
     if own["tools"] != tools:
-        return skip("machine", f"the baseline is for {own['tools']}, this is "
-                    f"{tools}")
-    lines, too_much = compare(own["counts"], measure(bench, options.target))
-    print("\n".join(lines))
-    return 1 if too_much else 0
+        return gates.skip_tools(PROGRAM, own["tools"], tools)
+    return compare(own["counts"], measure(bench, options.target)).end()
 
 
 def main(arguments):
@@ -140,7 +110,7 @@ def main(arguments):
         except sides.Absent as error:
             # CUDA's tools are of an index that may be out of reach.
             kind = "machine" if options.target[:2] == "sm" else "package"
-            return skip(kind, f"{options.target}: {error}")
+            return gates.skip(PROGRAM, kind, f"{options.target}: {error}")
 
 
 if __name__ == "__main__":

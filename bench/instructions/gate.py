@@ -13,8 +13,6 @@ valgrind. It is 1 when a path takes 10 % more than the baseline says.
 --renew writes the baseline anew, after a change that is worth its price.
 """
 
-import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -22,9 +20,13 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import gates    # noqa: E402
+
+PROGRAM = "gate.py"
 MANY = os.path.join(os.path.dirname(HERE), "many", "many.kiln")
 ALLOWED = 1.10
-SKIPPED = 77
 
 # How often each is run: few instructions need some company.
 PATHS = {"hit/signature": 1000, "hit/code": 1000, "hit/launch": 1000,
@@ -77,68 +79,42 @@ def count(program, path, folder):
 
 
 def compare(baseline, counts):
-    """Lines that tell how each path fares, and how many are too much."""
-    lines, too_much = [], 0
+    report = gates.Report()
     for path, got in counts.items():
         want = baseline.get(path)
         if not want:
-            lines.append(f"{path}: {got:.0f}, which the baseline lacks")
-            too_much += 1
+            report.lacks(f"{path}: {got:.0f}, which the baseline lacks")
             continue
-        verdict = ""
-        if got > want * ALLOWED:
-            verdict = ": too much"
-            too_much += 1
-        elif got < want / ALLOWED:
-            verdict = ": less; renew the baseline"
-        lines.append(f"{path}: {got:.0f} instructions, {got / want:.3f} of "
-                     f"the baseline's {want:.0f}{verdict}")
-    return lines, too_much
-
-
-def skip(kind, why):
-    """As test_skip() of tests/support/harness.h does."""
-    line = f"{kind}: gate.py, all of it: {why}"
-    print(f"skipped for want of a {line}")
-    if os.environ.get("TEST_SKIPS"):
-        with open(os.environ["TEST_SKIPS"], "a", encoding="utf-8") as file:
-            file.write(line + "\n")
-    return SKIPPED
+        report.add(f"{path}: {got:.0f} instructions, {got / want:.3f} of "
+                   f"the baseline's {want:.0f}",
+                   got, want / ALLOWED, want * ALLOWED)
+    return report
 
 
 def read_options(arguments):
-    parser = argparse.ArgumentParser(prog="gate.py")
+    parser = gates.parser_of(PROGRAM, HERE)
     parser.add_argument("--program", required=True)
     parser.add_argument("--compiler", required=True)
-    parser.add_argument("--baseline",
-                        default=os.path.join(HERE, "baseline.json"))
-    parser.add_argument("--renew", action="store_true")
     return parser.parse_args(arguments)
 
 
 def main(arguments):
     options = read_options(arguments)
     if not shutil.which("valgrind"):
-        return skip("package", "no valgrind")
-    baseline = {}
-    if not options.renew:
-        with open(options.baseline, encoding="utf-8") as file:
-            baseline = json.load(file)
-        if baseline["compiler"] != options.compiler:
-            return skip("machine", "the baseline is for "
-                        f"{baseline['compiler']}, this is {options.compiler}")
+        return gates.skip(PROGRAM, "package", "no valgrind")
+    baseline = gates.read(options.baseline)
+    if not options.renew and baseline["compiler"] != options.compiler:
+        return gates.skip_tools(PROGRAM, baseline["compiler"],
+                                options.compiler)
     with tempfile.TemporaryDirectory() as folder:
         counts = {path: count(options.program, path, folder) for path in PATHS}
     if options.renew:
-        with open(options.baseline, "w", encoding="utf-8") as file:
-            json.dump({"compiler": options.compiler,
-                       "instructions": {path: round(one) for path, one
-                                        in counts.items()}}, file, indent=4)
-            file.write("\n")
+        gates.write(options.baseline,
+                    {"compiler": options.compiler,
+                     "instructions": {path: round(one) for path, one
+                                      in counts.items()}}, indent=4)
         return 0
-    lines, too_much = compare(baseline["instructions"], counts)
-    print("\n".join(lines))
-    return 1 if too_much else 0
+    return compare(baseline["instructions"], counts).end()
 
 
 if __name__ == "__main__":

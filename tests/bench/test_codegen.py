@@ -206,7 +206,7 @@ class Cases(unittest.TestCase):
 class Gate(unittest.TestCase):
     def verdicts(self, **got):
         want = {"work": 100, "registers": 10, "stack": 0}
-        return code_gate.compare({"k": want}, {"k": {**want, **got}})[1]
+        return code_gate.compare({"k": want}, {"k": {**want, **got}}).too_much
 
     def test_allows_a_twentieth_and_a_register_and_no_stack(self):
         self.assertEqual(self.verdicts(), 0)
@@ -214,7 +214,7 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.verdicts(work=106), 1)
         self.assertEqual(self.verdicts(registers=12), 1)
         self.assertEqual(self.verdicts(stack=8), 1)
-        self.assertEqual(code_gate.compare({}, {"k": {}})[1], 1)
+        self.assertEqual(code_gate.compare({}, {"k": {}}).too_much, 1)
 
 
 class Report(unittest.TestCase):
