@@ -488,7 +488,10 @@ static bool trim(llvm::Function &function, const llvm::BasicBlock *header)
     trim_guard guard;
 
     if (loop == nullptr || loop->getHeader() != header ||
-        !kiln__trim_is_item_loop(loop, l) || !kiln__trim_find(l, guard))
+        !kiln__trim_is_item_loop(loop, l))
+        return false;
+    kiln__trim_spell_out(l);
+    if (!kiln__trim_find(l, guard))
         return false;
     kiln__trim_rewrite(l, guard);
     return true;

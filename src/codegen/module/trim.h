@@ -71,6 +71,10 @@ bool kiln__trim_find(const trim_loop &loop, trim_guard &guard);
 /* True for a value with the counter in it, as above. */
 bool kiln__trim_moves(const trim_loop &loop, const llvm::Value *value);
 
+/* ---- trim_widths.cc ---- */
+/* Makes truncations and extensions of what has their effect and moves. */
+void kiln__trim_spell_out(const trim_loop &loop);
+
 /* ---- trim.cc ---- */
 /* Makes the guard the bounds of its loop. Analyses of the function do not hold
    any more. */

@@ -62,16 +62,16 @@ void kiln__host_mark_invariant(const kiln__codegen_job *job, LLVMValueRef load)
     set_metadata(job, load, "noundef", NULL, 0);
 }
 
-LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
-                                 LLVMBuilderRef builder, LLVMValueRef base,
-                                 uint64_t offset, uint64_t least)
+/* Loads a member that is `least` or greater, and less than `end`. */
+static LLVMValueRef load_between(const kiln__codegen_job *job,
+                                 LLVMBuilderRef builder, LLVMValueRef address,
+                                 uint64_t least, uint64_t end)
 {
     LLVMValueRef load =
-        LLVMBuildLoad2(builder, kiln__job_i64(job),
-                       kiln__host_member(job, builder, base, offset), "");
+        LLVMBuildLoad2(builder, kiln__job_i64(job), address, "");
     LLVMMetadataRef range[] = {
         LLVMValueAsMetadata(kiln__job_number64(job, least)),
-        LLVMValueAsMetadata(kiln__job_number64(job, (uint64_t)1 << 63)),
+        LLVMValueAsMetadata(kiln__job_number64(job, end)),
     };
 
     kiln__host_mark_invariant(job, load);
@@ -79,6 +79,17 @@ LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
     return load;
 }
 
+LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
+                                 LLVMBuilderRef builder, LLVMValueRef base,
+                                 uint64_t offset, uint64_t least)
+{
+    return load_between(job, builder,
+                        kiln__host_member(job, builder, base, offset), least,
+                        (uint64_t)1 << 63);
+}
+
+/* No launch has a group of more than INT32_MAX items (launch.c). So a local id
+   that a kernel keeps as an int is the loop's counter. */
 LLVMValueRef kiln__host_group_size(const kiln__codegen_job *job,
                                    LLVMBuilderRef builder, LLVMValueRef launch,
                                    uint32_t dimension)
@@ -87,8 +98,10 @@ LLVMValueRef kiln__host_group_size(const kiln__codegen_job *job,
 
     if (required != 0)
         return kiln__job_number64(job, required);
-    return kiln__host_constant(job, builder, launch,
-                               OF_LAUNCH(block, dimension), 1);
+    return load_between(
+        job, builder,
+        kiln__host_member(job, builder, launch, OF_LAUNCH(block, dimension)), 1,
+        (uint64_t)1 << 31);
 }
 
 void kiln__host_attribute(const kiln__codegen_job *job, LLVMValueRef function,
