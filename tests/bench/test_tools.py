@@ -102,10 +102,10 @@ class Compare(unittest.TestCase):
 
 class Gate(unittest.TestCase):
     def test_a_path_that_grows_by_more_than_a_tenth_fails(self):
-        self.assertEqual(gate.compare({"a": 100}, {"a": 111})[1], 1)
-        self.assertEqual(gate.compare({"a": 100}, {"a": 109})[1], 0)
-        self.assertEqual(gate.compare({"a": 100}, {"a": 50})[1], 0)
-        self.assertEqual(gate.compare({}, {"a": 50})[1], 1)
+        self.assertEqual(gate.compare({"a": 100}, {"a": 111}).too_much, 1)
+        self.assertEqual(gate.compare({"a": 100}, {"a": 109}).too_much, 0)
+        self.assertEqual(gate.compare({"a": 100}, {"a": 50}).too_much, 0)
+        self.assertEqual(gate.compare({}, {"a": 50}).too_much, 1)
 
     def test_only_the_library_itself_is_counted(self):
         text = ("ob=(1) /x/libkiln.so.0\nfn=(1) f\n10 5\n+2 7\n"
