@@ -537,35 +537,6 @@ static void what_throws_nothing_needs_no_personality(void **state)
     assert_int_equal(foreign_run(head, body, 2), 42);
 }
 
-/* On the host, where the processor would end the process. */
-static void divisions_without_a_value_have_the_dividend(void **state)
-{
-#define DIVIDED(operation, a, b) \
-    "  store i32 " a ", @A %y\n  %a = load volatile i32, @A %y\n" \
-    "  store i32 " b ", @A %y\n  %b = load volatile i32, @A %y\n" \
-    "  %r = " operation " i32 %a, %b\n" STORE("i32", "%r")
-    static const struct {
-        const char *body;
-        int32_t result;
-    } list[] = {
-        {DIVIDED("sdiv", "-7", "0"), -7},
-        {DIVIDED("udiv", "7", "0"), 7},
-        {DIVIDED("srem", "-7", "0"), 0},
-        {DIVIDED("urem", "7", "0"), 0},
-        {DIVIDED("sdiv", "-2147483648", "-1"), INT32_MIN},
-        {DIVIDED("srem", "-2147483648", "-1"), 0},
-        {DIVIDED("sdiv", "-7", "2"), -3},
-        {DIVIDED("srem", "-7", "2"), -1},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        for (uint8_t level = 0; level < 3; level++)
-            assert_int_equal(foreign_run("", list[i].body, level),
-                             list[i].result);
-#undef DIVIDED
-}
-
 static void labels_have_addresses_where_jumps_can_reach_them(void **state)
 {
     static const char table[] = "@t = internal constant [2 x ptr]"
@@ -812,7 +783,6 @@ int main(void)
         cmocka_unit_test(arguments_of_any_number_are_read),
         cmocka_unit_test(odd_ways_to_pass_and_to_call_are_refused),
         cmocka_unit_test(what_throws_nothing_needs_no_personality),
-        cmocka_unit_test(divisions_without_a_value_have_the_dividend),
         cmocka_unit_test(labels_have_addresses_where_jumps_can_reach_them),
         cmocka_unit_test(scopes_of_atomics_are_the_targets),
         cmocka_unit_test(names_of_c_are_names_like_others),

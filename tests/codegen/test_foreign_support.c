@@ -430,6 +430,36 @@ static void odd_widths_without_code_are_refused(void **state)
         "");
 }
 
+/* On the host, where the processor would end the process. */
+static void divisions_without_a_value_have_the_dividend(void **state)
+{
+#define DIVIDED(operation, a, b) \
+    "  store i32 " a ", @A %y\n  %a = load volatile i32, @A %y\n" \
+    "  store i32 " b ", @A %y\n  %b = load volatile i32, @A %y\n" \
+    "  %r = " operation " i32 %a, %b\n" \
+    "  store i32 %r, @A %y\n"
+    static const struct {
+        const char *body;
+        int32_t result;
+    } list[] = {
+        {DIVIDED("sdiv", "-7", "0"), -7},
+        {DIVIDED("udiv", "7", "0"), 7},
+        {DIVIDED("srem", "-7", "0"), 0},
+        {DIVIDED("urem", "7", "0"), 0},
+        {DIVIDED("sdiv", "-2147483648", "-1"), INT32_MIN},
+        {DIVIDED("srem", "-2147483648", "-1"), 0},
+        {DIVIDED("sdiv", "-7", "2"), -3},
+        {DIVIDED("srem", "-7", "2"), -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (uint8_t level = 0; level < 3; level++)
+            assert_int_equal(foreign_run("", list[i].body, level),
+                             list[i].result);
+#undef DIVIDED
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +481,7 @@ int main(void)
         cmocka_unit_test(exponents_have_32_bits),
         cmocka_unit_test(rough_powers_are_powers),
         cmocka_unit_test(odd_widths_without_code_are_refused),
+        cmocka_unit_test(divisions_without_a_value_have_the_dividend),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
