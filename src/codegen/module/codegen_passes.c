@@ -67,9 +67,9 @@ typedef struct pipeline {
 } pipeline;
 
 static const pipeline unchecked = {BEGINNINGS("no-nontrivial;trivial"),
-                                   GO_ON("")};
+                                   GO_ON(""), NULL};
 static const pipeline checked = {BEGINNINGS("nontrivial;trivial"),
-                                 GO_ON("indvars,")};
+                                 GO_ON("indvars,"), NULL};
 /* In modules of others, conditions that are the same for a row stand inside.
    Those of guards are bounds now. Only where the items' loop has a branch still
    is it worth to look for others, and for what its counters say of it. */
