@@ -8,8 +8,9 @@
  * Many modules are one item function and what it calls, each once, without
  * loops. Inlined, that is what lowering makes of a kernel of the language, and
  * almost the same passes are enough for it (codegen_passes.c). They take half
- * of the time of LLVM's own, whose inliner has nothing to decide here. Loops of
- * the kernel, and those between barriers, are worth all passes of LLVM.
+ * of the time of LLVM's own, whose inliner has nothing to decide here. The same
+ * holds for kernels with barriers, which have loops over items between them.
+ * Loops of the kernel itself are worth all passes of LLVM.
  */
 #define INSTRUCTIONS_MAX 4000
 
@@ -38,11 +39,20 @@ static int is_called_once(LLVMValueRef function)
            LLVMGetCalledValue(user) == function;
 }
 
-static int can_inline(LLVMValueRef function)
+/* Loops that the kernel had are told from those over items before these are
+   made. */
+static int has_own_loops(const kiln__codegen_job *job, LLVMValueRef function)
+{
+    return job->for_group && function == job->item_function
+               ? job->has_loops
+               : kiln__llvm_has_loops(function);
+}
+
+static int can_inline(const kiln__codegen_job *job, LLVMValueRef function)
 {
     return !kiln__has_attribute(function, "noinline") &&
            !kiln__has_attribute(function, "optnone") &&
-           is_called_once(function) && !kiln__llvm_has_loops(function);
+           is_called_once(function) && !has_own_loops(job, function);
 }
 
 void kiln__foreign_find_small(kiln__codegen_job *job)
@@ -50,7 +60,7 @@ void kiln__foreign_find_small(kiln__codegen_job *job)
     LLVMValueRef f;
     size_t count = 0;
 
-    if (job->backend->device != NULL || job->for_group)
+    if (job->backend->device != NULL)
         return;
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f)) {
@@ -58,7 +68,7 @@ void kiln__foreign_find_small(kiln__codegen_job *job)
             continue;
         count += count_instructions(f);
         if (count > INSTRUCTIONS_MAX ||
-            (LLVMGetLinkage(f) == LLVMInternalLinkage && !can_inline(f)))
+            (LLVMGetLinkage(f) == LLVMInternalLinkage && !can_inline(job, f)))
             return;
     }
     for (f = LLVMGetFirstFunction(job->module); f != NULL;

@@ -127,7 +127,7 @@ static void cut_loops(kiln__codegen_job *job, LLVMValueRef *entry)
 {
     LLVMValueRef wait;
 
-    if (job->settings->opt_level < 2 || !has_loops(job) ||
+    if (job->settings->opt_level < 2 || !job->has_loops ||
         job->request->group_form == KILN__GROUP_FORM_GENERAL)
         return;
     job->for_group = kiln__groups_cut_loops(job, entry);
@@ -144,6 +144,7 @@ kiln_status kiln__groups_lower(kiln__codegen_job *job, LLVMValueRef *entry)
 
     if (job->backend->groups == NULL)
         return KILN_OK;
+    job->has_loops = has_loops(job);
     KILN_TRY(find_waits(job, &waits, &count));
     if (count == 0 && !has_variables(job)) {
         cut_loops(job, entry);

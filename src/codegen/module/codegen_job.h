@@ -128,6 +128,9 @@ typedef struct kiln__codegen_job {
     /* The item function is for a whole group: it is called once for each group,
        with the ids of the group's first item. Set by lowering. */
     int for_group;
+    /* 1: the module of another frontend had loops before those over items were
+       made */
+    int has_loops;
     uint32_t static_local_bytes; /* of a group */
     uint32_t private_bytes;      /* of an item */
     uint64_t frame_bytes;        /* sum over all functions, on the host */
