@@ -176,6 +176,10 @@ void kiln__llvm_cut_blocks(LLVMModuleRef module, unsigned most);
 /* Makes them the bounds of their loops where that can be done. */
 void kiln__llvm_trim(LLVMModuleRef module);
 
+/* ---- item_hoist.cc ---- */
+/* Moves loads that are the same for all items in front of loops over items. */
+void kiln__llvm_hoist_items(LLVMModuleRef module);
+
 /* ---- item_divide.cc: integers that items divide ---- */
 /* True if there are divisions that the other function may replace. */
 int kiln__llvm_has_divisions(LLVMModuleRef module);
