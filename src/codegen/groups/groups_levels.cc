@@ -116,9 +116,46 @@ static void order_back(const std::vector<std::vector<unsigned>> &before,
     }
 }
 
+/* True when the block leads to one that does not matter: by a branch for all
+   items, or by any one. */
+static bool leaves(const groups_graph &g, const groups_plan &plan, unsigned at,
+                   bool by_any)
+{
+    return g.matters[at] &&
+           (by_any ||
+            !plan.divergent.contains(g.blocks[at]->getTerminator())) &&
+           llvm::any_of(llvm::successors(g.blocks[at]),
+                        [&](const llvm::BasicBlock *to) {
+                            return !g.matters[g.number.lookup(to)];
+                        });
+}
+
+/* Lets what leaves loops from which nothing else leads to the end count as
+   leading there. */
+static void add_leaving(const groups_graph &g, const groups_plan &plan,
+                        std::vector<std::vector<unsigned>> &ends)
+{
+    const unsigned end = static_cast<unsigned>(g.blocks.size());
+    std::vector<unsigned> order;
+    std::vector<char> seen;
+
+    for (const bool by_any : {false, true}) {
+        seen.assign(end + 1, 0);
+        order.clear();
+        order_back(ends, end, seen, order);
+        for (unsigned at = 0; at < end; at++)
+            if (!seen[at] && leaves(g, plan, at, by_any))
+                ends[end].push_back(at);
+    }
+}
+
 /* Makes the graph's reverse, in which every block can be reached from the end.
-   Of loops without exit, the last block counts as leading there. */
+   A loop with the last barriers has no way out among the blocks that matter.
+   There, what leaves it counts as leading to the end: otherwise items would
+   seem to meet in a block that not all of them come to in each turn. Of loops
+   that nothing leaves, the last block counts. */
 static std::vector<unsigned> order_of(const groups_graph &g,
+                                      const groups_plan &plan,
                                       std::vector<std::vector<unsigned>> &ends)
 {
     const unsigned end = static_cast<unsigned>(g.blocks.size());
@@ -132,6 +169,7 @@ static std::vector<unsigned> order_of(const groups_graph &g,
         if (g.matters[at] && g.next[at].empty())
             ends[end].push_back(at);
     }
+    add_leaving(g, plan, ends);
     for (unsigned last = end; last-- > 0;) {
         seen.assign(end + 1, 0);
         order.clear();
@@ -160,11 +198,11 @@ static unsigned intersect(const std::vector<unsigned> &meets,
     return a;
 }
 
-static void find_meets(groups_graph &g)
+static void find_meets(groups_graph &g, const groups_plan &plan)
 {
     const unsigned end = static_cast<unsigned>(g.blocks.size());
     std::vector<std::vector<unsigned>> ends;
-    const std::vector<unsigned> order = order_of(g, ends);
+    const std::vector<unsigned> order = order_of(g, plan, ends);
     std::vector<unsigned> place(end + 1, NONE);
     std::vector<std::vector<unsigned>> after(g.next);
     bool changed = true;
@@ -351,7 +389,7 @@ void kiln__groups_find_levels(groups_plan &plan)
     groups_graph g;
 
     make_graph(g, plan);
-    find_meets(g);
+    find_meets(g, plan);
     g.is_influenced.assign(g.blocks.size(), plan.is_general ? 1 : 0);
     if (!plan.is_general) {
         spread(g, plan);
