@@ -15,7 +15,8 @@
 /* Modules have the group's memory @t, the item's number in its group %l and in
    the launch %g, its element %p of the array, and its place %a in @t. `more`
    are functions. */
-#define MODULE(more, body) \
+#define MODULE(more, body) MODULE_OF("", more, body)
+#define MODULE_OF(attributes, more, body) \
     "@t = internal addrspace(3) global [64 x i64] undef\n" \
     "declare i64 @kiln_global_id(i32)\n" \
     "declare i64 @kiln_local_id(i32)\n" \
@@ -36,7 +37,7 @@
     "  %q = getelementptr [64 x i64], ptr addrspace(3) @t, i64 0, i64 %o\n" \
     "  %v = load i64, ptr addrspace(3) %q\n" \
     "  ret i64 %v\n}\n" more \
-    "define void @E(ptr %out, i64 %n, i64 %bad, i64 %turns) {\n" \
+    "define void @E(ptr %out, i64 %n, i64 %bad, i64 %turns) " attributes "{\n" \
     "  %g = call i64 @kiln_global_id(i32 0)\n" \
     "  %l = call i64 @kiln_local_id(i32 0)\n" \
     "  %p = getelementptr i64, ptr %out, i64 %g\n" \
@@ -208,23 +209,27 @@ static void an_item_raises_in_a_loop_of_its_own(void **state)
 
 /* ---- under a condition ---- */
 
+#define CONDITION \
+    "  %v = call i64 @checked(i64 %g, i64 %bad)\n" \
+    "  %some = icmp sgt i64 %turns, 0\n" \
+    "  br i1 %some, label %more, label %on\n" \
+    "more:\n" \
+    "  store i64 0, ptr addrspace(3) %a\n" BARRIER "  br label %on\n" \
+    "on:\n" \
+    "  store i64 %v, ptr addrspace(3) %a\n" BARRIER \
+    "  %r = call i64 @beside(i64 %l)\n" \
+    "  store i64 %r, ptr %p\n  ret void\n"
+
 static void some_groups_have_another_barrier(void **state)
 {
-    static const char module[] = MODULE(
-        "", "  %v = call i64 @checked(i64 %g, i64 %bad)\n"
-            "  %some = icmp sgt i64 %turns, 0\n"
-            "  br i1 %some, label %more, label %on\n"
-            "more:\n"
-            "  store i64 0, ptr addrspace(3) %a\n" BARRIER "  br label %on\n"
-            "on:\n"
-            "  store i64 %v, ptr addrspace(3) %a\n" BARRIER
-            "  %r = call i64 @beside(i64 %l)\n"
-            "  store i64 %r, ptr %p\n  ret void\n");
+    static const char *const modules_of_it[] = {
+        MODULE("", CONDITION), MODULE_OF("noinline optnone ", "", CONDITION)};
 
-    for (int64_t turns = 0; turns < 2; turns++) {
-        expect_values(*state, module, neighbour, turns);
-        expect_failure(*state, module, 17, turns, 17);
-    }
+    for (size_t i = 0; i < 2; i++)
+        for (int64_t turns = 0; turns < 2; turns++) {
+            expect_values(*state, modules_of_it[i], neighbour, turns);
+            expect_failure(*state, modules_of_it[i], 17, turns, 17);
+        }
 }
 
 /* ---- other operations ---- */

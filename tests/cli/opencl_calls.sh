@@ -133,7 +133,7 @@ CL
 pair()
 {
     expect 0 run first.cl k 'f32[4]=iota' --grid 4 --print 0 --stats \
-        --with second.cl -I include
+        --with second.cl -I include "$@"
 }
 pair
 line 1 "1 2 3 4"
@@ -146,6 +146,16 @@ echo "/* one */ float f(float x) { return x + 1; }" >second.cl
 pair
 line 1 "1 2 3 4"
 says out '"built": 0'
+
+# ---- debug information ----
+
+# With it, a declaration describes itself, and modules say what it is in.
+for level in 0 1 2; do
+    run -g --set debug=$level
+    line 1 "1 3 5 3"
+    pair -g --set debug=$level
+    line 1 "1 2 3 4"
+done
 
 # ---- other commands ----
 

@@ -100,8 +100,15 @@ static void build_body(calling *c, LLVMValueRef callee_result,
                      LLVMBuildLoad2(c->builder, result, callee_result, ""));
 }
 
+/* A declaration describes itself to debuggers otherwise than a function does.
+ */
 static void be_inlined(const calling *c)
 {
+    static const char dbg[] = "dbg";
+
+    LLVMGlobalEraseMetadata(
+        c->function,
+        LLVMGetMDKindIDInContext(c->job->context, dbg, sizeof dbg - 1));
     LLVMSetLinkage(c->function, LLVMInternalLinkage);
     kiln__add_attribute(c->function, "alwaysinline");
 }

@@ -36,11 +36,14 @@ static LLVMDWARFEmissionKind kind_of(const kiln__codegen_job *job)
                                     : LLVMDWARFEmissionLineTablesOnly;
 }
 
+/* A module of another language that was linked in may have it already. */
 static void add_flag(const kiln__codegen_job *job, const char *name,
                      unsigned value)
 {
     const LLVMTypeRef i32 = kiln__job_i32(job);
 
+    if (LLVMGetModuleFlag(job->module, name, strlen(name)) != NULL)
+        return;
     LLVMAddModuleFlag(job->module, LLVMModuleFlagBehaviorWarning, name,
                       strlen(name),
                       LLVMValueAsMetadata(LLVMConstInt(i32, value, 0)));

@@ -199,6 +199,7 @@ kiln_status kiln__neutral_meet(kiln__codegen_job *job, LLVMValueRef entry)
     m.raised =
         declare(job, KILN__DEVICE_RAISED, LLVMVoidTypeInContext(job->context));
     m.builder = LLVMCreateBuilderInContext(job->context);
+    kiln__remove_attribute(entry, "optnone"); /* passes would leave it out */
     raise_variables(&m);
     meet_at_calls(&m);
     status = kiln__meet_add_paths(&m);
