@@ -59,10 +59,24 @@ LLVMValueRef kiln__foreign_barrier(const kiln__device_call *c)
     return NULL;
 }
 
+/* These two are Kiln's own, but a module may know their names. */
+static int is_ours(const kiln__device_call *c)
+{
+    const kiln__codegen_device *device = c->job->backend->device;
+
+    if (device != NULL && device->converge != NULL)
+        return 1;
+    (void)kiln__foreign_refuse_call(c->job, c->name,
+                                    "the module may not call it");
+    return 0;
+}
+
 LLVMValueRef kiln__foreign_meet(const kiln__device_call *c)
 {
     const kiln__codegen_device *device = c->job->backend->device;
 
+    if (!is_ours(c))
+        return NULL;
     device->converge(c->job, c->builder, c->item);
     return device->group_failed(c->job, c->builder, c->item);
 }
@@ -72,8 +86,11 @@ LLVMValueRef kiln__foreign_meet(const kiln__device_call *c)
 LLVMValueRef kiln__foreign_raised(const kiln__device_call *c)
 {
     const LLVMBasicBlockRef head = LLVMGetInstructionParent(c->call);
-    const LLVMBasicBlockRef rest = kiln__llvm_split_before(c->call);
+    LLVMBasicBlockRef rest;
 
+    if (!is_ours(c))
+        return NULL;
+    rest = kiln__llvm_split_before(c->call);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(head));
     LLVMPositionBuilderAtEnd(c->builder, head);
     c->job->backend->device->fail(c->job, c->builder, c->item);

@@ -111,6 +111,15 @@ kiln_status kiln__neutral_gather(kiln__codegen_job *job, LLVMValueRef entry,
 
 /* ---- blocks that begin with a meeting ---- */
 
+LLVMValueRef kiln__meet_after_phis(LLVMBasicBlockRef block)
+{
+    LLVMValueRef at = LLVMGetFirstInstruction(block);
+
+    while (LLVMIsAPHINode(at) != NULL)
+        at = LLVMGetNextInstruction(at);
+    return at;
+}
+
 /* Static variables stay in the first block, whose rest may become another. */
 static void raise_variables(const kiln__meet_job *m)
 {
@@ -153,6 +162,24 @@ static int is_barrier(LLVMValueRef call)
 
     return strcmp(LLVMGetValueName2(LLVMGetCalledValue(call), &size),
                   "kiln_barrier") == 0;
+}
+
+/* Gives each loop a first block that does not branch, so that it decides
+   nothing. */
+static kiln_status split_loops(const kiln__meet_job *m)
+{
+    const unsigned count = LLVMCountBasicBlocks(m->function);
+    LLVMBasicBlockRef *blocks = kiln__arena_allocate_array(
+        &m->job->arena, 3 * (size_t)count, sizeof *blocks);
+
+    if (blocks == NULL)
+        return kiln__job_fail(m->job, KILN_ENOMEM, "out of memory");
+    LLVMGetBasicBlocks(m->function, blocks);
+    kiln__llvm_find_loops(m->function, blocks + count, blocks + 2 * count);
+    for (unsigned b = 0; b < count; b++)
+        if (blocks[count + b] == blocks[b])
+            (void)kiln__llvm_split_before(kiln__meet_after_phis(blocks[b]));
+    return KILN_OK;
 }
 
 static void meet_at_calls(const kiln__meet_job *m)
@@ -202,7 +229,9 @@ kiln_status kiln__neutral_meet(kiln__codegen_job *job, LLVMValueRef entry)
     kiln__remove_attribute(entry, "optnone"); /* passes would leave it out */
     raise_variables(&m);
     meet_at_calls(&m);
-    status = kiln__meet_add_paths(&m);
+    status = split_loops(&m);
+    if (status == KILN_OK)
+        status = kiln__meet_add_paths(&m);
     LLVMDisposeBuilder(m.builder);
     return status;
 }

@@ -64,7 +64,8 @@ typedef struct kiln__meet_graph {
     kiln__meet_block *sorted;  /* by address */
     uint32_t count;
     uint32_t *first;      /* by block: the first of its `successors` */
-    uint32_t *successors; /* those that are not doomed; `count` is the end */
+    uint32_t *successors; /* of a block that is not doomed: those that
+                             are not; `count` is the end */
     uint32_t *next;       /* by block: its post-dominator */
     uint32_t *loop;       /* by block: the first block of the innermost loop
                              around it; `count`: there is none */
@@ -83,6 +84,9 @@ typedef struct kiln__meet_graph {
    block, which begins with the call of `meet` and ends with a jump. */
 LLVMBasicBlockRef kiln__meet_add(const kiln__meet_job *m, LLVMValueRef before);
 
+/* Returns the block's first instruction that is no phi. */
+LLVMValueRef kiln__meet_after_phis(LLVMBasicBlockRef block);
+
 /* ---- neutral_meet_paths.c ---- */
 /* Leads items that raised to meetings, and from each to the next one. Meetings
    begin the blocks that they are in, and `function` returns an i1 that is true
@@ -96,6 +100,8 @@ kiln_status kiln__meet_graph_make(kiln__meet_graph *out, kiln__codegen_job *job,
                                   LLVMValueRef function, LLVMValueRef meet);
 /* Returns the number of one of the blocks. */
 uint32_t kiln__meet_number(const kiln__meet_graph *g, LLVMBasicBlockRef block);
+/* True if the branch that ends the block decides about a meeting. */
+int kiln__meet_decides(kiln__meet_graph *g, uint32_t block);
 /* Returns where an item meets the others that leaves the block for one that is
    doomed. */
 kiln__meeting kiln__meet_after_raise(kiln__meet_graph *g, uint32_t block);

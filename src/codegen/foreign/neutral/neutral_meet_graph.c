@@ -47,30 +47,34 @@ static int returns_true(LLVMBasicBlockRef block)
 
 /* ---- doomed blocks ---- */
 
-static int all_are_doomed(const kiln__meet_graph *g, uint32_t block)
+/* True where a path can end well: at a meeting, or at the end. */
+static int is_good(const kiln__meet_graph *g, uint32_t block)
 {
-    for (uint32_t i = g->first[block]; i < g->first[block + 1]; i++)
-        if (g->successors[i] == g->count || !g->doomed[g->successors[i]])
-            return 0;
-    return 1;
+    return g->meets[block] || (g->successors[g->first[block]] == g->count &&
+                               !returns_true(g->blocks[block]));
 }
 
+/* A block is doomed if no path from it ends well, as in a loop that only an
+   exception leaves. */
 static void find_doomed(kiln__meet_graph *g)
 {
     int changed = 1;
 
     for (uint32_t b = 0; b < g->count; b++)
-        g->doomed[b] = !g->meets[b] && returns_true(g->blocks[b]);
+        g->doomed[b] = !is_good(g, b);
     while (changed) {
         changed = 0;
         for (uint32_t b = g->count; b-- > 0;)
-            if (!g->doomed[b] && !g->meets[b] && all_are_doomed(g, b))
-                g->doomed[b] = (uint8_t)(changed = 1);
+            for (uint32_t i = g->first[b]; g->doomed[b] && i < g->first[b + 1];
+                 i++)
+                if (g->successors[i] != g->count &&
+                    !g->doomed[g->successors[i]])
+                    g->doomed[b] = (uint8_t) !(changed = 1);
     }
 }
 
-/* Leaves only successors on paths that do not raise. A block that has no other
-   leads to the end. */
+/* Leaves only successors on paths that do not raise, except to doomed blocks. A
+   block that has no other leads to the end. */
 static void drop_doomed(kiln__meet_graph *g)
 {
     uint32_t to = 0, from = 0;
@@ -79,7 +83,7 @@ static void drop_doomed(kiln__meet_graph *g)
         const uint32_t end = g->first[b + 1], begin = to;
 
         for (; from < end; from++)
-            if (g->successors[from] == g->count ||
+            if (g->doomed[b] || g->successors[from] == g->count ||
                 !g->doomed[g->successors[from]])
                 g->successors[to++] = g->successors[from];
         if (to == begin && !g->doomed[b])
@@ -195,14 +199,18 @@ static void find_next(const reversal *r)
     }
 }
 
-/* A block that never comes to the end, as those of a loop without an exit, gets
-   the end for a successor. Returns false when all come there. */
+/* Gives the first block of a loop that never comes to the end the end for a
+   successor. Returns false when all blocks come there. */
 static int give_end(kiln__meet_graph *g)
 {
     uint32_t b = 0;
 
-    while (b < g->count && (g->doomed[b] || g->seen[b]))
+    while (b < g->count && (g->doomed[b] || g->seen[b] || g->loop[b] != b))
         b++;
+    /* Loops with several entrances have no first block. */
+    for (uint32_t i = 0; b == g->count && i < g->count; i++)
+        if (!g->doomed[i] && !g->seen[i])
+            b = i;
     if (b == g->count)
         return 0;
     memmove(&g->successors[g->first[b] + 1], &g->successors[g->first[b]],
@@ -277,7 +285,6 @@ static void add_edges(kiln__meet_graph *g)
     g->first[g->count] = to;
 }
 
-/* Loops have no doomed blocks. */
 static kiln_status find_loops(kiln__meet_graph *g, kiln__codegen_job *job,
                               LLVMValueRef function)
 {
@@ -348,8 +355,8 @@ kiln_status kiln__meet_graph_make(kiln__meet_graph *out, kiln__codegen_job *job,
     add_edges(&g);
     find_doomed(&g);
     drop_doomed(&g);
-    KILN_TRY(post_dominate(&g, job));
     KILN_TRY(find_loops(&g, job, function));
+    KILN_TRY(post_dominate(&g, job));
     *out = g;
     return KILN_OK;
 }
@@ -442,11 +449,13 @@ static kiln__meeting from_end(kiln__meet_graph *g, uint32_t block)
     return from_start(g, g->next[block]);
 }
 
+int kiln__meet_decides(kiln__meet_graph *g, uint32_t block)
+{
+    return leads_to_meeting(g, block);
+}
+
 kiln__meeting kiln__meet_after_raise(kiln__meet_graph *g, uint32_t block)
 {
-    /* The branch decides about a meeting: all items of the group raise. */
-    if (leads_to_meeting(g, block))
-        return (kiln__meeting){KILN__MEETING_NONE, 0};
     return from_start(g, g->next[block]);
 }
 

@@ -21,6 +21,7 @@
 typedef struct raising_edge {
     LLVMValueRef branch;
     unsigned successor;
+    uint32_t target; /* the doomed block */
     kiln__meeting place;
 } raising_edge;
 
@@ -59,15 +60,28 @@ static LLVMValueRef number_of(const paths *p, kiln__meeting place)
 
 /* ---- branches to code that raises ---- */
 
-static void add_edges_of(paths *p, uint32_t block)
+/* One branch cannot decide which items raise and whether the others meet: who
+   raises would not know where they go. */
+static kiln_status add_edges_of(paths *p, uint32_t block)
 {
     kiln__meet_graph *g = &p->graph;
     const LLVMValueRef end = p->ends[block];
 
-    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
-        if (g->doomed[kiln__meet_number(g, LLVMGetSuccessor(end, i))])
-            p->edges[p->edge_count++] =
-                (raising_edge){end, i, kiln__meet_after_raise(g, block)};
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+        const uint32_t to = kiln__meet_number(g, LLVMGetSuccessor(end, i));
+
+        if (!g->doomed[to])
+            continue;
+        if (kiln__meet_decides(g, block))
+            return kiln__job_fail(
+                p->job->job, KILN_EUNSUPPORTED,
+                "a branch of the module leads to an exception and decides "
+                "about a barrier; on backend '%s' these must be two",
+                p->job->job->settings->backend);
+        p->edges[p->edge_count++] =
+            (raising_edge){end, i, to, kiln__meet_after_raise(g, block)};
+    }
+    return KILN_OK;
 }
 
 static kiln_status find_edges(paths *p)
@@ -83,7 +97,7 @@ static kiln_status find_edges(paths *p)
         return kiln__job_fail(p->job->job, KILN_ENOMEM, "out of memory");
     for (uint32_t b = 0; b < g->count; b++)
         if (!g->doomed[b])
-            add_edges_of(p, b);
+            KILN_TRY(add_edges_of(p, b));
     return KILN_OK;
 }
 
@@ -105,15 +119,6 @@ static uint32_t way_on(const paths *p, uint32_t block)
     return 0;
 }
 
-static LLVMValueRef after_phis(LLVMBasicBlockRef block)
-{
-    LLVMValueRef at = LLVMGetFirstInstruction(block);
-
-    while (LLVMIsAPHINode(at) != NULL)
-        at = LLVMGetNextInstruction(at);
-    return at;
-}
-
 /* Adds the place, if it is new, and those that come after it. */
 static void need(paths *p, kiln__meeting place)
 {
@@ -126,7 +131,7 @@ static void need(paths *p, kiln__meeting place)
             p->ways[place.block] = way_on(p, place.block);
             made = kiln__meet_add(p->job, p->ends[place.block]);
         } else {
-            (void)kiln__llvm_split_before(after_phis(made));
+            (void)kiln__llvm_split_before(kiln__meet_after_phis(made));
         }
         p->places[place.kind][place.block] = made;
         place = kiln__meet_after(g, place);
@@ -244,19 +249,9 @@ static void choose_places(const paths *p)
     }
 }
 
-static int is_first_to(const paths *p, size_t edge)
-{
-    const kiln__meeting place = p->edges[edge].place;
-
-    for (size_t i = 0; i < edge; i++)
-        if (p->edges[i].place.kind == place.kind &&
-            p->edges[i].place.block == place.block)
-            return 0;
-    return place.kind != KILN__MEETING_NONE;
-}
-
-/* Replaces a return after an exception. */
-static void go_on(const paths *p, LLVMBasicBlockRef block)
+/* Replaces a return after an exception. Each has a choice of its own: one for
+   all would lead from loop to loop. */
+static LLVMValueRef add_choice(const paths *p, LLVMBasicBlockRef block)
 {
     const LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     LLVMValueRef chosen, choice;
@@ -269,19 +264,65 @@ static void go_on(const paths *p, LLVMBasicBlockRef block)
         LLVMBuildLoad2(p->builder, kiln__job_i64(p->job->job), p->chosen, "");
     choice = LLVMBuildSwitch(p->builder, chosen, p->done, 4);
     LLVMInstructionEraseFromParent(end);
-    for (size_t i = 0; i < p->edge_count; i++)
-        if (is_first_to(p, i))
-            LLVMAddCase(choice, number_of(p, p->edges[i].place),
-                        block_of(p, p->edges[i].place));
+    return choice;
 }
 
-static void go_on_after_raising(const paths *p)
+static void add_case(const paths *p, LLVMValueRef choice, kiln__meeting place)
 {
-    for (uint32_t b = 0; b < p->graph.count; b++)
+    const LLVMBasicBlockRef to = block_of(p, place);
+
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(choice); i++)
+        if (LLVMGetSuccessor(choice, i) == to)
+            return;
+    LLVMAddCase(choice, number_of(p, place), to);
+}
+
+/* Adds the place to the choices of all returns that the branch may come to. */
+static void add_cases(const paths *p, const raising_edge *edge,
+                      LLVMValueRef *choices, uint32_t *stamps)
+{
+    const kiln__meet_graph *g = &p->graph;
+    const uint32_t stamp = (uint32_t)(edge - p->edges) + 1;
+    uint32_t *stack = g->stack, depth = 1;
+
+    stack[0] = edge->target;
+    stamps[edge->target] = stamp;
+    while (depth > 0) {
+        const uint32_t b = stack[--depth];
+
+        if (choices[b] != NULL) {
+            add_case(p, choices[b], edge->place);
+            continue;
+        }
+        for (uint32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+            const uint32_t s = g->successors[i];
+
+            if (stamps[s] == stamp)
+                continue;
+            stamps[s] = stamp;
+            stack[depth++] = s;
+        }
+    }
+}
+
+static kiln_status go_on_after_raising(const paths *p)
+{
+    kiln__arena *arena = &p->job->job->arena;
+    const uint32_t count = p->graph.count;
+    LLVMValueRef *choices =
+        kiln__arena_allocate_array(arena, count, sizeof *choices);
+    uint32_t *stamps = kiln__arena_allocate_array(arena, count, sizeof *stamps);
+
+    if (choices == NULL || stamps == NULL)
+        return kiln__job_fail(p->job->job, KILN_ENOMEM, "out of memory");
+    for (uint32_t b = 0; b < count; b++)
         if (p->graph.doomed[b] &&
             LLVMGetInstructionOpcode(p->ends[b]) == LLVMRet)
-            go_on(p, p->graph.blocks[b]);
+            choices[b] = add_choice(p, p->graph.blocks[b]);
+    for (size_t i = 0; i < p->edge_count; i++)
+        add_cases(p, &p->edges[i], choices, stamps);
     LLVMSetCurrentDebugLocation2(p->builder, NULL);
+    return KILN_OK;
 }
 
 /* ---- the function ---- */
@@ -355,8 +396,7 @@ kiln_status kiln__meet_add_paths(const kiln__meet_job *meetings)
     add_places(&p);
     KILN_TRY(move_values(&p));
     add_frame(&p);
-    leave_places(&p);
     choose_places(&p);
-    go_on_after_raising(&p);
-    return KILN_OK;
+    leave_places(&p);
+    return go_on_after_raising(&p);
 }
