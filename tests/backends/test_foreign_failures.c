@@ -277,6 +277,45 @@ static void functions_with_barriers_raise(void **state)
     expect_failure(*state, module, 9, 0, 9);
 }
 
+static void all_items_raise_behind_a_barrier(void **state)
+{
+    static const char module[] = MODULE(
+        "", "  store i64 %g, ptr addrspace(3) %a\n" BARRIER
+            "  %r = call i64 @beside(i64 %l)\n"
+            "  store i64 %r, ptr %p\n"
+            "  call void @kiln_raise(i32 6, ptr null, i32 0, ptr null, i64 0,"
+            " i64 0)\n"
+            "  unreachable\n");
+    trial t = {module, NULL, {NOBODY, 0}, {0}};
+    kiln_error *error = NULL;
+
+    assert_status(KILN_EEXCEPTION, run(*state, &t, &error));
+    kiln_error_free(error);
+}
+
+/* Nobody could tell an item that raises where the others go. */
+static void one_branch_does_not_raise_and_decide_on_spirv(void **state)
+{
+    static const char module[] = MODULE(
+        "", "  store i64 %g, ptr addrspace(3) %a\n"
+            "  switch i64 %turns, label %done [ i64 1, label %more\n"
+            "                                   i64 2, label %raise ]\n"
+            "more:\n" BARRIER "  br label %done\n"
+            "raise:\n"
+            "  call void @kiln_raise(i32 6, ptr null, i32 0, ptr null, i64 0,"
+            " i64 0)\n"
+            "  unreachable\n"
+            "done:\n"
+            "  store i64 %g, ptr %p\n  ret void\n");
+    trial t = {module, NULL, {NOBODY, 2}, {0}};
+    kiln_error *error = NULL;
+    const int is_spirv = strcmp(kernels_backend(), "spirv") == 0;
+
+    assert_status(is_spirv ? KILN_EUNSUPPORTED : KILN_EEXCEPTION,
+                  run(*state, &t, &error));
+    kiln_error_free(error);
+}
+
 /* ---- the bound form ---- */
 
 /* Its functions return by themselves, so nobody can lead its items. */
@@ -321,6 +360,8 @@ int main(void)
         cmocka_unit_test(some_groups_have_another_barrier),
         cmocka_unit_test(an_item_raises_before_a_sum_of_the_group),
         cmocka_unit_test(functions_with_barriers_raise),
+        cmocka_unit_test(all_items_raise_behind_a_barrier),
+        cmocka_unit_test(one_branch_does_not_raise_and_decide_on_spirv),
         cmocka_unit_test(a_bound_module_cannot_do_it_on_spirv),
     };
 
