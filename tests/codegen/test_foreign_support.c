@@ -433,7 +433,7 @@ static void odd_widths_without_code_are_refused(void **state)
 /* On the host, where the processor would end the process. */
 static void divisions_without_a_value_have_the_dividend(void **state)
 {
-#define DIVIDED(operation, a, b) \
+#define DIVIDED_BY(operation, a, b) \
     "  store i32 " a ", @A %y\n  %a = load volatile i32, @A %y\n" \
     "  store i32 " b ", @A %y\n  %b = load volatile i32, @A %y\n" \
     "  %r = " operation " i32 %a, %b\n" \
@@ -442,14 +442,14 @@ static void divisions_without_a_value_have_the_dividend(void **state)
         const char *body;
         int32_t result;
     } list[] = {
-        {DIVIDED("sdiv", "-7", "0"), -7},
-        {DIVIDED("udiv", "7", "0"), 7},
-        {DIVIDED("srem", "-7", "0"), 0},
-        {DIVIDED("urem", "7", "0"), 0},
-        {DIVIDED("sdiv", "-2147483648", "-1"), INT32_MIN},
-        {DIVIDED("srem", "-2147483648", "-1"), 0},
-        {DIVIDED("sdiv", "-7", "2"), -3},
-        {DIVIDED("srem", "-7", "2"), -1},
+        {DIVIDED_BY("sdiv", "-7", "0"), -7},
+        {DIVIDED_BY("udiv", "7", "0"), 7},
+        {DIVIDED_BY("srem", "-7", "0"), 0},
+        {DIVIDED_BY("urem", "7", "0"), 0},
+        {DIVIDED_BY("sdiv", "-2147483648", "-1"), INT32_MIN},
+        {DIVIDED_BY("srem", "-2147483648", "-1"), 0},
+        {DIVIDED_BY("sdiv", "-7", "2"), -3},
+        {DIVIDED_BY("srem", "-7", "2"), -1},
     };
 
     (void)state;
