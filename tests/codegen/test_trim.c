@@ -146,12 +146,11 @@ static void a_question_for_one_item_is_a_bound(void **state)
 
 /* Sums of columns: each item has one. Neighbours read neighbouring elements, so
    a group runs the loop together, and adds rows. */
-#define COLUMNS(guard) \
+#define COLUMNS(question) \
     GROUPS_HEAD \
     "define i32 @k(ptr %item, ptr %y, i64 %ny, i32 %n, i32 %m) {\n" \
     "  %g = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
-    "  %i = trunc i64 %g to i32\n" \
-    "  %in = icmp " guard " i32 %i, %n\n" \
+    "  %i = trunc i64 %g to i32\n" question \
     "  br i1 %in, label %head, label %end\n" COLUMN
 #define COLUMN \
     "head:\n" \
@@ -174,7 +173,7 @@ static void a_question_for_one_item_is_a_bound(void **state)
     "  br label %end\n" \
     "end:\n  ret i32 0\n}\n"
 
-static const char columns[] = COLUMNS("slt");
+static const char columns[] = COLUMNS("  %in = icmp slt i32 %i, %n\n");
 
 static void a_group_adds_rows_of_columns(void **state)
 {
@@ -250,12 +249,20 @@ static void columns_have_their_sums(void **state)
 /* Item 5 strides through 5, 10, 15 and so on, and nobody goes with it. */
 static void an_item_adds_its_column_alone(void **state)
 {
+    /* clang makes a mask of an int that is compared with a constant */
+    static const char *const questions[] = {
+        COLUMNS("  %in = icmp eq i32 %i, %n\n"),
+        COLUMNS("  %bits = and i64 %g, 4294967295\n"
+                "  %in = icmp eq i64 %bits, 5\n"),
+    };
     float y[40 * 7];
 
     (void)state;
-    assert_int_equal(run_columns(COLUMNS("eq"), y, 5), 0);
-    for (int i = 0; i < 40 * 7; i++)
-        assert_true(y[i] == (float)(i == 5 ? 7 * 5 + 5 * 21 : i));
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+        assert_int_equal(run_columns(questions[i], y, 5), 0);
+        for (int k = 0; k < 40 * 7; k++)
+            assert_true(y[k] == (float)(k == 5 ? 7 * 5 + 5 * 21 : k));
+    }
 }
 
 /* What only some items know stays a question. */

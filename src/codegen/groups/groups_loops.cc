@@ -112,6 +112,17 @@ static distance of_shifts(const loop_finder &f, const llvm::Instruction *at,
     return d;
 }
 
+/* It writes an unsigned int as a mask of an id's bits. */
+static distance of_mask(const loop_finder &f, const llvm::Instruction *at,
+                        unsigned depth)
+{
+    const llvm::APInt *mask;
+
+    return match(at->getOperand(1), m_APInt(mask)) && mask->isMask(32)
+               ? distance_of(f, at->getOperand(0), depth)
+               : std::nullopt;
+}
+
 static distance of_sum(const loop_finder &f, const llvm::Instruction *at,
                        unsigned depth)
 {
@@ -182,6 +193,8 @@ static distance distance_of(const loop_finder &f, const llvm::Value *value,
         return of_product(f, at, depth + 1);
     case llvm::Instruction::AShr:
         return of_shifts(f, at, depth + 1);
+    case llvm::Instruction::And:
+        return of_mask(f, at, depth + 1);
     default:
         return std::nullopt;
     }
