@@ -31,6 +31,7 @@ static kiln_status make_modules(kiln__clang_job *job)
 {
     kiln__source_function *functions = functions_of(job->out);
 
+    kiln__clang_module_drop_remarks(job->module);
     KILN_TRY(kiln__opencl_shape_functions(job));
     kiln__opencl_replace_calls(job);
     KILN_TRY(kiln__opencl_replace_prints(job));

@@ -64,6 +64,10 @@ int kiln__clang_groups_differ(const kiln__source_request *request);
 kiln_status kiln__clang_parse(kiln__clang_job *job);
 void kiln__clang_module_dispose(LLVMModuleRef module);
 
+/* ---- clang_remarks.c ---- */
+/* Removes what attributes such as "annotate" and "used" leave in the module. */
+void kiln__clang_module_drop_remarks(LLVMModuleRef module);
+
 /* ---- clang_module.cc ---- */
 /* Removes what no target of Kiln's can take or tell, and makes all definitions
    internal. */

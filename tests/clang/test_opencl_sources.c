@@ -463,6 +463,56 @@ static void an_image_is_no_matter_of_other_kernels(void **state)
     free(alone);
 }
 
+/* What they say is for other tools, and is in no module. */
+static void annotations_are_taken(void **state)
+{
+    static const char *const texts[] = {
+        "__attribute__((annotate(\"x\"))) kernel void k(global int *a)\n"
+        "{ a[0] = 1; }",
+        "__attribute__((annotate(\"x\"))) static int f(int v) { return v; }\n"
+        "kernel void k(global int *a) { a[0] = f(1); }",
+        "#pragma clang attribute push(__attribute__((annotate(\"x\"))), "
+        "apply_to=function)\n"
+        "kernel void k(global int *a) { a[0] = 1; }\n"
+        "#pragma clang attribute pop\n",
+        "__attribute__((used)) kernel void k(global int *a) { a[0] = 1; }",
+        "kernel void k(global int *a)\n"
+        "{ int v __attribute__((annotate(\"x\"))) = a[0]; a[0] = v; }",
+        "struct s { int v __attribute__((annotate(\"x\"))); };\n"
+        "kernel void k(global struct s *a) { a[0].v += 1; }",
+        "kernel void k(global int *a)\n"
+        "{ a[0] = __builtin_annotation(a[1], \"x\"); }"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *ir = source_k(&test, texts[i]);
+
+        assert_contains(ir, "store i32");
+        assert_null(strstr(ir, "llvm.metadata"));
+        assert_null(strstr(ir, "annotation"));
+    }
+}
+
+/* Clang's own bound would need more stack than a worker has. */
+static void text_that_nests_too_deeply_is_refused(void **state)
+{
+    char opening[2001], closing[2001], text[5000];
+
+    (void)state;
+    for (int depth = 250; depth <= 2000; depth += 1750) {
+        memset(opening, '(', sizeof opening);
+        memset(closing, ')', sizeof closing);
+        opening[depth] = closing[depth] = '\0';
+        (void)snprintf(text, sizeof text,
+                       "kernel void k(global int *a) { a[0] = %s7%s; }",
+                       opening, closing);
+        if (depth < 256)
+            assert_ok(source_try(&test, text));
+        else
+            check_refused(text, "bracket nesting level exceeded", 1);
+    }
+}
+
 static void recursion_is_refused(void **state)
 {
     (void)state;
@@ -556,6 +606,8 @@ int main(void)
         TEST(warnings_are_told_on_success),
         TEST(images_and_samplers_are_refused_by_name),
         TEST(an_image_is_no_matter_of_other_kernels),
+        TEST(annotations_are_taken),
+        TEST(text_that_nests_too_deeply_is_refused),
         TEST(recursion_is_refused),
         TEST(the_time_is_refused),
         TEST(a_source_that_takes_too_long_is_given_up),

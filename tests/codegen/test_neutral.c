@@ -627,6 +627,34 @@ static void raw_code_of_an_interpreters_compiler_goes_through(void **state)
     assert_int_equal(y[3], 43);
 }
 
+/* Kiln's own functions, whose names C cannot have, and labels can. */
+static void names_of_kilns_own_are_refused(void **state)
+{
+    (void)state;
+    neutral_refused_on(ALL,
+                       "declare i1 @kiln_0meet()\n"
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  %b = call i1 @kiln_0meet()\n"
+                       "  ret void\n"
+                       "}\n",
+                       "'kiln_0meet': the module may not have such a name");
+    neutral_refused_on(ALL,
+                       "declare void @kiln_0raised()\n"
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  call void @kiln_0raised()\n"
+                       "  ret void\n"
+                       "}\n",
+                       "'kiln_0raised': the module may not have such a name");
+    neutral_refused_on(ALL,
+                       "@kiln_0meet = internal constant i32 3\n"
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  %v = load i32, ptr @kiln_0meet\n"
+                       "  store i32 %v, ptr %y\n"
+                       "  ret void\n"
+                       "}\n",
+                       "'kiln_0meet': the module may not have such a name");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -647,6 +675,7 @@ int main(void)
         cmocka_unit_test(all_that_is_wrong_is_told_with_its_place),
         cmocka_unit_test(early_checks_tell_all_of_it),
         cmocka_unit_test(calls_of_device_functions_have_their_place),
+        cmocka_unit_test(names_of_kilns_own_are_refused),
         cmocka_unit_test(raw_code_of_an_interpreters_compiler_goes_through),
     };
 

@@ -6,6 +6,7 @@
 #include <llvm-c/DebugInfo.h>
 
 #include "base/error.h"
+#include "codegen/foreign/device/foreign_device.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/math/foreign_math.h"
 #include "codegen/foreign/neutral/neutral.h"
@@ -89,6 +90,21 @@ static kiln_status verify(kiln__codegen_job *job)
         return kiln__job_fail_llvm(job, KILN_ECODEGEN, "invalid LLVM IR",
                                    message);
     LLVMDisposeMessage(message);
+    return KILN_OK;
+}
+
+/* Only Kiln's own passes make calls of these. */
+static kiln_status refuse_own_names(kiln__codegen_job *job)
+{
+    static const char *const names[] = {KILN__DEVICE_MEET, KILN__DEVICE_RAISED};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (LLVMGetNamedFunction(job->module, names[i]) != NULL ||
+            LLVMGetNamedGlobal(job->module, names[i]) != NULL ||
+            LLVMGetNamedGlobalAlias(job->module, names[i], strlen(names[i])) !=
+                NULL)
+            return kiln__foreign_refuse_call(
+                job, names[i], "the module may not have such a name");
     return KILN_OK;
 }
 
@@ -204,6 +220,7 @@ static kiln_status read_module(kiln__codegen_job *job, LLVMValueRef *entry)
     *entry = LLVMGetNamedFunction(job->module, job->request->entry);
     KILN_TRY(choose_target(job, *entry));
     KILN_TRY(verify(job));
+    KILN_TRY(refuse_own_names(job));
     KILN_TRY(check_entry(job, *entry));
     if (kiln__neutral_is(*entry))
         KILN_TRY(kiln__neutral_end_programs(job));

@@ -59,24 +59,10 @@ LLVMValueRef kiln__foreign_barrier(const kiln__device_call *c)
     return NULL;
 }
 
-/* These two are Kiln's own, but a module may know their names. */
-static int is_ours(const kiln__device_call *c)
-{
-    const kiln__codegen_device *device = c->job->backend->device;
-
-    if (device != NULL && device->converge != NULL)
-        return 1;
-    (void)kiln__foreign_refuse_call(c->job, c->name,
-                                    "the module may not call it");
-    return 0;
-}
-
 LLVMValueRef kiln__foreign_meet(const kiln__device_call *c)
 {
     const kiln__codegen_device *device = c->job->backend->device;
 
-    if (!is_ours(c))
-        return NULL;
     device->converge(c->job, c->builder, c->item);
     return device->group_failed(c->job, c->builder, c->item);
 }
@@ -88,8 +74,6 @@ LLVMValueRef kiln__foreign_raised(const kiln__device_call *c)
     const LLVMBasicBlockRef head = LLVMGetInstructionParent(c->call);
     LLVMBasicBlockRef rest;
 
-    if (!is_ours(c))
-        return NULL;
     rest = kiln__llvm_split_before(c->call);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(head));
     LLVMPositionBuilderAtEnd(c->builder, head);
