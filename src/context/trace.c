@@ -21,11 +21,18 @@
 #include "context/log.h"
 
 /*
- * The file is a JSON array of events, one a line, and always complete: an event
- * is written over the closing bracket, followed by a new bracket, in one write.
- * So a process may end at any moment. Several contexts, processes and children
- * of fork() may write to one file: they take turns with a lock of the file
- * (flock), each through an open file description of its own.
+ * The file is a JSON array of events, one a line: an event is written over the
+ * closing bracket, followed by a new bracket, in one write. Several contexts,
+ * processes and children of fork() may write to one file: they take turns with
+ * a lock of the file (flock), each through an open file description of its own.
+ *
+ * A process may be killed at any moment, and then the kernel ends a write
+ * between two pages. So an event that would cross the end of a page begins
+ * with the next page, and blanks fill the page before it. What a killed process
+ * leaves is then a complete array, or one that lacks nothing but its closing
+ * bracket. Viewers of timelines add that bracket, and the next process to write
+ * to the file goes on after the blanks. No way of writing could do better:
+ * moving the bracket to another page changes two pages.
  *
  * Times are those of the monotonic clock, which all processes of a machine
  * share.
@@ -45,6 +52,11 @@ static const char first[] = "[\n";
 static const char last[] = "\n]\n";
 #define LAST_SIZE (sizeof last - 1)
 #define LOCK_TRIES 1000 /* a millisecond each */
+#define PAGE 4096 /* bytes; pages and blocks of all machines are multiples */
+
+/* Longer names are cut, so that an event, which has its name twice, fits into a
+   page. */
+#define LONGEST_NAME 1500
 
 /* ---- making ---- */
 
@@ -99,11 +111,16 @@ void kiln__trace_free(kiln_context *context)
 static void add_escaped(kiln__text *text, const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
+    const size_t begin = text->size;
     size_t left = strlen(string), size;
 
     for (; left > 0; at += size ? size : 1, left -= size ? size : 1) {
         size = kiln__utf8_size(at, left);
 
+        if (text->size - begin >= LONGEST_NAME) {
+            kiln__text_add(text, "...");
+            return;
+        }
         if (*at == '"' || *at == '\\')
             kiln__text_format(text, "\\%c", *at);
         else if (*at < 0x20 || *at == 0x7f)
@@ -185,28 +202,74 @@ static int open_file(const char *path)
     return -1;
 }
 
+static int is_at(int descriptor, const char *wanted, size_t size, off_t offset)
+{
+    char found[LAST_SIZE];
+
+    return kiln__io_read_at(descriptor, found, size, (uint64_t)offset) ==
+               (ssize_t)size &&
+           memcmp(found, wanted, size) == 0;
+}
+
+/* Whether a killed process left the file without its bracket: where its last
+   page ends with blanks behind an event. Says where the event ends. */
+static int is_cut(int descriptor, off_t size, off_t *end)
+{
+    char page[PAGE];
+    size_t used = PAGE;
+
+    if (size == 0 || size % PAGE != 0 ||
+        kiln__io_read_at(descriptor, page, PAGE, (uint64_t)(size - PAGE)) !=
+            PAGE)
+        return 0;
+    while (used > 0 && page[used - 1] == ' ')
+        used--;
+    *end = size - (off_t)(PAGE - used);
+    return used > 0 && used < PAGE && page[used - 1] == '}';
+}
+
 /* Finds where the next event goes, and whether it is the first one. Returns 0
    or an errno. */
 static int find_end(int descriptor, off_t *end, int *is_first)
 {
-    char head[sizeof first - 1], tail[LAST_SIZE];
+    const off_t head_size = sizeof first - 1;
     struct stat facts;
 
     if (fstat(descriptor, &facts) != 0)
         return errno;
-    *end = facts.st_size - (off_t)sizeof tail;
+    *end = facts.st_size - (off_t)LAST_SIZE;
     *is_first = facts.st_size == 0;
     if (*is_first)
         return 0;
-    if (*end < (off_t)sizeof head ||
-        kiln__io_read_at(descriptor, head, sizeof head, 0) !=
-            (ssize_t)sizeof head ||
-        kiln__io_read_at(descriptor, tail, sizeof tail, (uint64_t)*end) !=
-            (ssize_t)sizeof tail ||
-        memcmp(head, first, sizeof head) != 0 ||
-        memcmp(tail, last, sizeof tail) != 0)
+    if (*end < head_size || !is_at(descriptor, first, sizeof first - 1, 0))
         return EINVAL;
-    return 0;
+    if (is_at(descriptor, last, LAST_SIZE, *end) ||
+        is_cut(descriptor, facts.st_size, end))
+        return 0;
+    return EINVAL;
+}
+
+/* The blanks after which `size` bytes do not cross the end of a page. */
+static int blanks_before(off_t at, size_t size)
+{
+    const size_t left = PAGE - (size_t)(at % PAGE);
+
+    return size > left ? (int)left : 0;
+}
+
+/* Makes the bytes that are written at `end`. */
+static void make_line(kiln__text *line, const char *event, off_t end,
+                      int is_first)
+{
+    const size_t size = sizeof ",\n" - 1 + strlen(event) + LAST_SIZE;
+
+    kiln__text_init(line, &kiln__malloc);
+    if (is_first)
+        kiln__text_add(line, first);
+    else
+        kiln__text_format(line, "%*s,\n", blanks_before(end, size), "");
+    kiln__text_add(line, event);
+    kiln__text_add(line, last);
 }
 
 /* Adds the event before the closing bracket. */
@@ -221,16 +284,13 @@ static int append(int descriptor, const char *event)
     number = find_end(descriptor, &end, &is_first);
     if (number != 0)
         return number;
-    kiln__text_init(&line, &kiln__malloc);
-    kiln__text_add(&line, is_first ? first : ",\n");
-    kiln__text_add(&line, event);
-    kiln__text_add(&line, last);
+    if (is_first)
+        end = 0;
+    make_line(&line, event, end, is_first);
     if (line.failed) {
         kiln__text_dispose(&line);
         return 0;
     }
-    if (is_first)
-        end = 0;
     kiln__quiet_begin(&quiet);
     done = pwrite(descriptor, line.bytes, line.size, end);
     if (done < 0)

@@ -1,4 +1,4 @@
-/* test_trace.c - a timeline is whole JSON, whoever writes it and dies. */
+/* test_trace.c - a timeline has whole events, whoever writes it and dies. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit tiers */
 #include "context/trace.h"
@@ -130,29 +130,57 @@ static void read_value(json *j)
     j->depth--;
 }
 
-/* How many events the file has; fails the test when it is no JSON. */
-static int count_events(const char *path)
+/* How many events the text has; fails the test when it is no JSON. */
+static int count_events_of(const char *text)
 {
-    kiln_blob text = {0};
-    json j;
+    json j = {.at = text};
 
-    assert_ok(kiln__file_read(&text, &kiln__malloc, path, (size_t)1 << 24,
-                              &test_error));
-    j = (json){.at = text.data};
     read_value(&j);
     skip_blanks(&j);
     if (j.failed || *j.at)
         fail_msg("no JSON at \"%.60s\"", j.at);
-    kiln_blob_release(&text);
     return j.objects;
 }
 
-static void assert_file_contains(const char *path, const char *part)
+static kiln_blob read_text(const char *path)
 {
     kiln_blob text = {0};
 
     assert_ok(kiln__file_read(&text, &kiln__malloc, path, (size_t)1 << 24,
                               &test_error));
+    return text;
+}
+
+static int count_events(const char *path)
+{
+    kiln_blob text = read_text(path);
+    const int count = count_events_of(text.data);
+
+    kiln_blob_release(&text);
+    return count;
+}
+
+/* The same for what a killed process may leave: `size` bytes of a file, which
+   lack their closing bracket if they end with a page. */
+static int count_events_of_cut(const char *bytes, size_t size)
+{
+    char *text = malloc(size + 2);
+    int count;
+
+    assert_non_null(text);
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    if (size % 4096 == 0 && size > 0 && text[size - 1] == ' ')
+        memcpy(text + size, "]", 2);
+    count = count_events_of(text);
+    free(text);
+    return count;
+}
+
+static void assert_file_contains(const char *path, const char *part)
+{
+    kiln_blob text = read_text(path);
+
     assert_contains(text.data, part);
     kiln_blob_release(&text);
 }
@@ -325,11 +353,12 @@ static void children_write_the_same_file(void **state)
     assert_int_equal(count_events(path), 501);
 }
 
-static void a_process_that_is_killed_leaves_whole_json(void **state)
+static void a_process_that_is_killed_leaves_whole_events(void **state)
 {
     kiln_context *context = context_open(path);
     int ends[2];
     pid_t child;
+    kiln_blob text;
     char byte;
 
     (void)state;
@@ -348,10 +377,53 @@ static void a_process_that_is_killed_leaves_whole_json(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     close(ends[0]);
     close(ends[1]);
-    assert_true(count_events(path) >= 10);
+    text = read_text(path);
+    assert_true(count_events_of_cut(text.data, text.size) >= 10);
+    kiln_blob_release(&text);
     write_spans(context, 1);
     assert_true(count_events(path) >= 11);
     kiln_context_free(context);
+}
+
+/* Names of all lengths; some are longer than a page, or become so. */
+static void write_names(kiln_context *context, int count)
+{
+    static char name[9001];
+
+    for (int i = 0; i < count; i++) {
+        const size_t size = i % 7 == 0 ? sizeof name - 1 : (size_t)i * 53 % 999;
+        const kiln__trace_note note = {.category = "job", .name = name};
+
+        memset(name, i % 2 ? '"' : 'n', size);
+        name[size] = '\0';
+        kiln__trace_span(context, 1, 2, &note);
+    }
+}
+
+/* A killed process's write ends between two pages, if not at its end. */
+static void a_write_that_ends_with_a_page_leaves_whole_events(void **state)
+{
+    kiln_context *context = context_open(path);
+    kiln_blob text;
+
+    write_spans(context, 60);
+    write_names(context, 60);
+    kiln_context_free(context);
+    text = read_text(path);
+    assert_true(text.size > 20 * (size_t)4096);
+    for (size_t size = 4096; size < text.size; size += 4096) {
+        const int count = count_events_of_cut(text.data, size);
+
+        assert_true(count > 0);
+        harness_write_file(path, sizeof path, *state, "trace.json", text.data,
+                           size);
+        context = context_open(path);
+        write_spans(context, 1);
+        kiln_context_free(context);
+        assert_int_equal(count_events(path), count + 1);
+    }
+    assert_int_equal(warnings, 0);
+    kiln_blob_release(&text);
 }
 
 /* A later run goes on in the file of an earlier one. */
@@ -503,7 +575,8 @@ int main(void)
         TRACED(a_span_tells_what_it_was),
         TRACED(names_of_any_bytes_are_text),
         TRACED(children_write_the_same_file),
-        TRACED(a_process_that_is_killed_leaves_whole_json),
+        TRACED(a_process_that_is_killed_leaves_whole_events),
+        TRACED(a_write_that_ends_with_a_page_leaves_whole_events),
         TRACED(threads_and_contexts_write_one_file),
         TRACED(a_timeline_is_continued),
         TRACED(what_is_no_timeline_is_left_alone),
