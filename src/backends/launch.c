@@ -16,6 +16,7 @@
 #include "context/keys/settings.h"
 #include "context/types/types.h"
 #include "tiers/binary/stored_binary.h"
+#include "tiers/frontends.h"
 #include "tiers/typed/code_instance.h"
 
 /*
@@ -289,18 +290,16 @@ static const char *name_for_people(kiln__arena *arena, const char *method)
     return name != NULL ? name : method;
 }
 
-/* Finds the place by the frontend's current source map, or in the method. */
 static void find_place(kiln_location *out, const kiln_frontend *frontend,
                        const char *method, uint32_t ordinal)
 {
     *out = (kiln_location){0};
     if (method == NULL)
         return;
-    if (frontend != NULL && frontend->ops.locate != NULL &&
-        frontend->ops.locate(frontend->self, method, ordinal, out) == KILN_OK)
-        return;
-    *out = (kiln_location){0};
-    (void)kiln__method_place(method, out);
+    if (frontend != NULL)
+        kiln__frontends_locate(out, frontend, method, ordinal);
+    else
+        (void)kiln__method_place(method, out);
 }
 
 /* Replaces the ordinals that kernels report by locations. */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "abi/method_abi.h"
 #include "base/data/map.h"
 #include "base/digest/digest.h"
 #include "base/error.h"
@@ -257,6 +258,31 @@ void kiln__frontends_collect(kiln_context *context)
     for (kiln_frontend *f = first_frontend(context); f != NULL; f = f->next)
         if (f->ops.collect != NULL && atomic_load(&f->oldest_world))
             f->ops.collect(f->self, atomic_load(&f->oldest_world));
+}
+
+/* ---- places in sources ---- */
+
+static int locate_in(kiln_location *out, const kiln_frontend *frontend,
+                     const char *method, uint32_t ordinal)
+{
+    *out = (kiln_location){0};
+    if (frontend->ops.locate != NULL &&
+        frontend->ops.locate(frontend->self, method, ordinal, out) == KILN_OK &&
+        out->file != NULL)
+        return 1;
+    *out = (kiln_location){0};
+    return 0;
+}
+
+void kiln__frontends_locate(kiln_location *out, const kiln_frontend *own,
+                            const char *method, uint32_t ordinal)
+{
+    if (locate_in(out, own, method, ordinal) || kiln__method_place(method, out))
+        return;
+    for (const kiln_frontend *f = first_frontend(own->context); f != NULL;
+         f = f->next)
+        if (f != own && locate_in(out, f, method, ordinal))
+            return;
 }
 
 /* ---- functions ---- */

@@ -28,6 +28,12 @@ void kiln__registry_unlock(const kiln_context *context);
    what is older. */
 void kiln__frontends_note_oldest(kiln_context *context);
 void kiln__frontends_collect(kiln_context *context);
+/* Finds the place that an exception of a kernel of `own` names: by that
+   frontend's current source map, in the method itself, or by the source map of
+   another frontend, whose function the kernel may have called. The file is NULL
+   if nobody knows it. */
+void kiln__frontends_locate(kiln_location *out, const kiln_frontend *own,
+                            const char *method, uint32_t ordinal);
 /* Finds the function of the qualified name, or NULL; the kernel language's
    comes before other frontends'. Makes none. */
 const kiln_function *kiln__function_find(const kiln_context *context,

@@ -105,6 +105,33 @@ static void exceptions_cross_the_border(void **state)
             "static float twice(float x) { return 2 * refused(x); }\n" KERNEL(
                 "x[i] = twice(x[i]);\n"));
     cl_mixed_expect_error(&f, "k", KILN_EEXCEPTION, "too large");
+    cl_mixed_expect_exception(&f, "k", "helpers.refused", "mixed.kiln", 12);
+}
+
+#define TRAPS \
+    "float f(float x)\n" \
+    "{\n" \
+    "    if (x == 7)\n" \
+    "        __builtin_trap();\n" \
+    "    return x;\n" \
+    "}\n" \
+    "kernel void inner(global float *x) { x[0] = f(x[get_global_id(0)]); }\n" \
+    "kernel void own(global float *x)\n" \
+    "{\n" \
+    "    if (x[get_global_id(0)] == 7)\n" \
+    "        __builtin_trap();\n" \
+    "}\n"
+
+static void traps_name_the_function_of_the_source(void **state)
+{
+    (void)state;
+    cl_mixed_define_program(&f, TRAPS);
+    cl_mixed_expect_exception(&f, "inner", "f", NULL, 0);
+    cl_mixed_expect_exception(&f, "own", "own", NULL, 0);
+    assert_ok(kiln_opencl_define(f.program, "mixed.cl", TRAPS, strlen(TRAPS),
+                                 "-g", NULL, &test_error));
+    cl_mixed_expect_exception(&f, "inner", "f", "mixed.cl", 4);
+    cl_mixed_expect_exception(&f, "own", "own", "mixed.cl", 11);
 }
 
 static void kernels_with_barriers_call_them(void **state)
@@ -193,6 +220,7 @@ int main(void)
         TEST(arrays_vectors_and_ids_cross_the_border),
         TEST(one_function_is_declared_with_many_types),
         TEST(exceptions_cross_the_border),
+        TEST(traps_name_the_function_of_the_source),
         TEST(kernels_with_barriers_call_them),
         TEST(an_edit_of_the_function_ends_the_kernel),
         TEST(calls_work_on_all_targets),

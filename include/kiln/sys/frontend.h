@@ -144,7 +144,9 @@ typedef struct kiln_frontend_ops {
     /**
      * Optional. Finds the source location of expression `ordinal` in the method
      * that an exception names. `method` is the string that the code gave to
-     * kiln_raise(); people are shown only its part before a `#`. Pointers in
+     * kiln_raise(); people are shown only its part before a `#`. Kernels of
+     * other frontends may have called the method, and Kiln asks for theirs,
+     * too: return KILN_ENOTFOUND for those that are not yours. Pointers in
      * `*out` live until the next call on this thread or the frontend's end.
      */
     kiln_status (*locate)(void *self, const char *method, uint32_t ordinal,

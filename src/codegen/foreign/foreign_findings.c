@@ -77,9 +77,10 @@ static void add_callers(search *s, size_t of)
 /* True for the entry that Kiln made around the module's own. */
 static int is_wrapper(kiln__codegen_job *job, const search *s, size_t at)
 {
-    return strcmp(kiln__plain_name(job, s->steps[at].function),
+    return job->is_wrapped ||
+           strcmp(kiln__plain_name(job, s->steps[at].function),
                   kiln__plain_name(job, s->steps[s->steps[at].to].function)) ==
-           0;
+               0;
 }
 
 /* Returns ", called by 'g' at FILE:2:1, by 'k'", by a shortest way from the

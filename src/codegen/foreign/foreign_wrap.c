@@ -59,7 +59,8 @@ size_t kiln__foreign_head(const void *module, size_t size)
 
 typedef struct wrapping {
     kiln__codegen_job *job;
-    const char *name; /* of the kernel, as the source has it */
+    const char *name;     /* of the kernel, as the source has it */
+    const char *own_name; /* what it is called beside the entry */
     const char *lines;
     LLVMValueRef kernel;
     LLVMValueRef entry;
@@ -409,7 +410,8 @@ static kiln_status find_kernel(wrapping *w, const char *head)
 
     w->lines = name + size + 1;
     w->name = kiln__arena_string(&job->arena, name, size);
-    if (w->name == NULL)
+    w->own_name = kiln__arena_format(&job->arena, "%.*s.own", (int)size, name);
+    if (w->name == NULL || w->own_name == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     w->kernel = LLVMGetNamedFunction(job->module, w->name);
     if (w->kernel == NULL || LLVMIsDeclaration(w->kernel))
@@ -419,12 +421,11 @@ static kiln_status find_kernel(wrapping *w, const char *head)
     return KILN_OK;
 }
 
-/* The entry may have the name that the kernel had. */
+/* The entry may have the kernel's name. Messages and exceptions tell that name
+   without this ending. */
 static void adopt_kernel(const wrapping *w)
 {
-    static const char name[] = "kernel";
-
-    LLVMSetValueName2(w->kernel, name, sizeof name - 1);
+    LLVMSetValueName2(w->kernel, w->own_name, strlen(w->own_name));
     LLVMSetLinkage(w->kernel, LLVMInternalLinkage);
     if (LLVMGetFirstUse(w->kernel) == NULL)
         kiln__inline_always(w->kernel);
@@ -457,6 +458,7 @@ kiln_status kiln__foreign_wrap(kiln__codegen_job *job, const char *head)
 {
     wrapping w = {.job = job};
 
+    job->is_wrapped = 1;
     KILN_TRY(find_kernel(&w, head));
     KILN_TRY(make_types(&w));
     build_entry(&w);

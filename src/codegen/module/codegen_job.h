@@ -114,10 +114,11 @@ typedef struct kiln__codegen_job {
     kiln__external *externals; /* by number of a function, or NULL */
     int is_external; /* the module of one is being adapted: see there */
     LLVMValueRef item_function; /* set by lowering */
-    int linked;   /* one of two modules is: reading bitcode is counted once */
-    int can_fail; /* set by lowering */
-    int is_small; /* a foreign module that is one function when all is inlined
-                   */
+    int linked;     /* one of two modules is: reading bitcode is counted once */
+    int can_fail;   /* set by lowering */
+    int is_wrapped; /* the entry is Kiln's own, around a foreign module's */
+    int is_small;   /* a foreign module that is one function when all is inlined
+                     */
     LLVMValueRef clip_function;  /* set by lowering, or NULL */
     LLVMValueRef proof_function; /* the same; the proof of bounds */
     LLVMValueRef safe_function;  /* set beside proof_function */

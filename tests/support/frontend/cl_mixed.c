@@ -111,6 +111,28 @@ void cl_mixed_expect_error(const cl_mixed *f, const char *name,
     kiln_error_free(error);
 }
 
+void cl_mixed_expect_exception(const cl_mixed *f, const char *name,
+                               const char *method, const char *file,
+                               uint32_t line)
+{
+    float numbers[8];
+    const kiln_exception *exception;
+    kiln_error *error = NULL;
+
+    assert_int_equal(run(numbers, f, name, &error), KILN_EEXCEPTION);
+    exception = kiln_error_exception(error);
+    assert_non_null(exception);
+    assert_string_equal(exception->method, method);
+    if (file == NULL) {
+        assert_null(exception->location.file);
+    } else {
+        assert_non_null(exception->location.file);
+        assert_string_equal(exception->location.file, file);
+        assert_int_equal(exception->location.line, line);
+    }
+    kiln_error_free(error);
+}
+
 static kiln_blob emitted(const cl_mixed *f, const char *name,
                          const char *target, int32_t form)
 {

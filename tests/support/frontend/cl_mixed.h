@@ -37,6 +37,11 @@ void cl_mixed_expect(const cl_mixed *f, const char *name,
                      const float expected[8]);
 void cl_mixed_expect_error(const cl_mixed *f, const char *name,
                            kiln_status status, const char *words);
+/* The kernel ends in an exception of that method at that place; `file` NULL: at
+   none that is known. */
+void cl_mixed_expect_exception(const cl_mixed *f, const char *name,
+                               const char *method, const char *file,
+                               uint32_t line);
 
 /* Emits the kernel's code for each kind of target. */
 void cl_mixed_expect_targets(const cl_mixed *f, const char *name);

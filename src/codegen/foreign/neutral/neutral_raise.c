@@ -68,18 +68,17 @@ LLVMTypeRef kiln__neutral_raise_type(const kiln__codegen_job *job)
 }
 
 /* Returns what an exception names as its method: the function, and its place in
-   the source where there is debug information. NULL: out of memory. */
+   the source where there is debug information. NULL or "": out of memory. */
 static const char *method_of(kiln__codegen_job *job, LLVMValueRef call)
 {
     const LLVMValueRef function =
         LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
     unsigned file_size = 0;
-    size_t size;
-    const char *name = LLVMGetValueName2(function, &size);
+    const char *name = kiln__plain_name(job, function);
     const char *file = LLVMGetDebugLocFilename(call, &file_size);
 
     if (file == NULL || file_size == 0)
-        return kiln__arena_text(&job->arena, name);
+        return name;
     return kiln__arena_format(&job->arena, "%s" KILN__PLACE_MARK "%u:%u:%.*s",
                               name, LLVMGetDebugLocLine(call),
                               LLVMGetDebugLocColumn(call), (int)file_size,
