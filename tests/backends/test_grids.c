@@ -167,6 +167,25 @@ static void ids_and_sizes_are_those_of_the_launch(void **state)
     for_launches(state, boxes, BOX_COUNT, check_ids);
 }
 
+static void check_visits(const shape *s)
+{
+    static int32_t out[MOST];
+    const kiln_array outs = kernels_array(out, (int64_t)s->items);
+    const kernels_argument arguments[] = {{"i32[:]", &outs}};
+
+    memset(out, 0, sizeof out);
+    assert_ok(run(s, "visits", arguments, 1, &test_error));
+    for (uint64_t i = 0; i < s->items; i++)
+        if (out[i] != 1)
+            wrong(s, "visits", i, out[i], 1);
+}
+
+static void every_item_runs_once(void **state)
+{
+    for_launches(state, lines, LINE_COUNT, check_visits);
+    for_launches(state, boxes, BOX_COUNT, check_visits);
+}
+
 /* ---- arrays ---- */
 
 static void check_guarded(const shape *s)
@@ -535,6 +554,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_and_sizes_are_those_of_the_launch),
+        cmocka_unit_test(every_item_runs_once),
         cmocka_unit_test(items_beyond_an_array_stay_away),
         cmocka_unit_test(strided_arrays_go_backwards),
         cmocka_unit_test(arrays_have_four_dimensions),

@@ -57,6 +57,11 @@ kiln_status kiln__host_wrap(kiln__codegen_job *job);
 int kiln__host_items_are_parallel(kiln__codegen_job *job,
                                   LLVMValueRef item_function);
 
+/* ---- host_wide.c ---- */
+/* True when several groups of a row may run as one, and should. */
+int kiln__host_groups_may_join(const kiln__codegen_job *job,
+                               LLVMValueRef item_function);
+
 /* ---- host_sites.c ---- */
 kiln_status kiln__host_find_sites(kiln__codegen_job *job,
                                   const kiln_blob *payload, size_t size,

@@ -15,6 +15,8 @@
  *             set the ids of the item
  *             call the item function           stop when it raised
  *
+ * A group may be several of a row, joined to one (host_wide.c).
+ *
  * If lowering made a clip function, the loops run over the box that it returns.
  * If lowering made a proof, it is evaluated for each group. A group for which
  * it is true is run by the safe item function. Any other group is run by a
@@ -33,6 +35,10 @@
  * once it is inlined; kiln__host_items_are_parallel() finds out.
  */
 
+/* Groups are joined until they have so many items in x. More were slower for
+   transpositions, and for stencils that stream through several arrays. */
+#define JOINED_WIDTH 64
+
 typedef struct loop {
     LLVMBasicBlockRef body;
     LLVMBasicBlockRef exit;
@@ -47,6 +53,16 @@ typedef kiln__host_wrapper wrapper;
 static LLVMBasicBlockRef add_block(const wrapper *w, const char *name)
 {
     return LLVMAppendBasicBlockInContext(w->job->context, w->function, name);
+}
+
+/* Marks an addition or multiplication that never overflows. */
+static LLVMValueRef exact(LLVMValueRef value)
+{
+    if (LLVMIsAInstruction(value)) {
+        LLVMSetNUW(value, 1);
+        LLVMSetNSW(value, 1);
+    }
+    return value;
 }
 
 /* Begins `for index in start..end`; leaves the builder in the body. */
@@ -65,12 +81,12 @@ static void open_loop(wrapper *w, loop *l, LLVMValueRef start, LLVMValueRef end,
     LLVMAddIncoming(l->index, &start, &before, 1);
 }
 
-/* Ends the loop and returns its branch; leaves the builder after the loop. */
-static LLVMValueRef close_loop(wrapper *w, loop *l)
+/* Ends the loop, which goes on `step` further, and returns its branch; leaves
+   the builder after the loop. */
+static LLVMValueRef close_stepped(wrapper *w, loop *l, LLVMValueRef step)
 {
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(w->builder);
-    LLVMValueRef next =
-        LLVMBuildAdd(w->builder, l->index, LLVMConstInt(w->i64, 1, 0), "");
+    LLVMValueRef next = LLVMBuildAdd(w->builder, l->index, step, "");
     LLVMValueRef more;
     LLVMValueRef branch;
 
@@ -82,6 +98,11 @@ static LLVMValueRef close_loop(wrapper *w, loop *l)
     LLVMMoveBasicBlockAfter(l->exit, latch);
     LLVMPositionBuilderAtEnd(w->builder, l->exit);
     return branch;
+}
+
+static LLVMValueRef close_loop(wrapper *w, loop *l)
+{
+    return close_stepped(w, l, LLVMConstInt(w->i64, 1, 0));
 }
 
 /* Returns 1 from the kernel when the condition holds. */
@@ -140,19 +161,37 @@ static void find_group(wrapper *w, LLVMValueRef group)
                w->group_id[d]);
 }
 
+static LLVMValueRef smaller(wrapper *w, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildSelect(
+        w->builder, LLVMBuildICmp(w->builder, LLVMIntULT, a, b, ""), a, b, "");
+}
+
+/* Finds how many groups run as one, beginning with this one: as many as there
+   are in its row. Returns that number. */
+static LLVMValueRef join_groups(wrapper *w, const loop *group)
+{
+    LLVMValueRef count = LLVMConstInt(w->i64, 1, 0);
+
+    w->width = w->block[0];
+    if (w->joined == NULL)
+        return count;
+    count = smaller(w, LLVMBuildSub(w->builder, group->end, group->index, ""),
+                    LLVMBuildSub(w->builder, w->groups[0], w->group_id[0], ""));
+    count = smaller(w, count, w->joined);
+    w->width = exact(LLVMBuildMul(w->builder, count, w->block[0], ""));
+    return count;
+}
+
 /* Finds the group's items along a dimension, clipped by the grid. */
 static void find_items(wrapper *w, uint32_t d)
 {
-    LLVMValueRef inside;
+    const LLVMValueRef size = d == 0 ? w->width : w->block[d];
 
-    w->start[d] = LLVMBuildMul(w->builder, w->group_id[d], w->block[d], "");
-    LLVMSetNUW(w->start[d], 1);
-    LLVMSetNSW(w->start[d], 1);
-    w->end[d] = LLVMBuildAdd(w->builder, w->start[d], w->block[d], "");
-    LLVMSetNUW(w->end[d], 1);
-    LLVMSetNSW(w->end[d], 1);
-    inside = LLVMBuildICmp(w->builder, LLVMIntULT, w->end[d], w->grid[d], "");
-    w->end[d] = LLVMBuildSelect(w->builder, inside, w->end[d], w->grid[d], "");
+    w->start[d] =
+        exact(LLVMBuildMul(w->builder, w->group_id[d], w->block[d], ""));
+    w->end[d] = smaller(
+        w, exact(LLVMBuildAdd(w->builder, w->start[d], size, "")), w->grid[d]);
     w->from[d] = w->start[d];
 }
 
@@ -331,10 +370,28 @@ static void run_group(wrapper *w, LLVMValueRef group)
 
 /* ---- the kernel ---- */
 
+/* A group with an exception is to be known by its number. */
+static int may_join(const wrapper *w)
+{
+    return !w->job->for_group && !w->body_can_fail && w->checked == NULL &&
+           kiln__host_groups_may_join(w->job, w->body);
+}
+
+/* Returns how many groups have enough items in x together, or one. */
+static LLVMValueRef count_joined(wrapper *w)
+{
+    const LLVMValueRef most =
+        exact(LLVMBuildAdd(w->builder, w->block[0],
+                           LLVMConstInt(w->i64, JOINED_WIDTH - 1, 0), ""));
+
+    return LLVMBuildUDiv(w->builder, most, w->block[0], "");
+}
+
 static void build(wrapper *w)
 {
     LLVMTypeRef i32 = kiln__job_i32(w->job);
     const int can_leave = w->body_can_fail || w->checked != NULL;
+    LLVMValueRef count;
     loop group;
 
     LLVMPositionBuilderAtEnd(w->builder, add_block(w, "entry"));
@@ -346,12 +403,15 @@ static void build(wrapper *w)
         w->tile = add_item(w, "tile");
     kiln__host_load_shape(w);
     kiln__host_load_arguments(w);
+    if (may_join(w))
+        w->joined = count_joined(w);
 
     open_loop(w, &group, LLVMGetParam(w->function, 2),
               LLVMGetParam(w->function, 3), "group");
     find_group(w, group.index);
+    count = join_groups(w, &group);
     run_group(w, group.index);
-    close_loop(w, &group);
+    close_stepped(w, &group, count);
     LLVMBuildRet(w->builder, LLVMConstInt(i32, 0, 0));
 
     LLVMMoveBasicBlockAfter(w->failed, LLVMGetInsertBlock(w->builder));

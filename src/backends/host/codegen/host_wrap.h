@@ -34,6 +34,8 @@ typedef struct kiln__host_wrapper {
     LLVMValueRef checked; /* the kernel for groups without a proof, or NULL */
     LLVMValueRef proof;   /* set beside it: i32 (tile, packed block, i64 x 6) */
     int clips;
+    LLVMValueRef joined; /* how many groups run as one at most, or NULL */
+    LLVMValueRef width;  /* in x, of the groups that do now */
 } kiln__host_wrapper;
 
 #define KILN__OF_LAUNCH(member, d) \
