@@ -250,7 +250,9 @@ static int expand_one(kiln__codegen_job *job, LLVMValueRef function)
 /* ---- tables ----
  *
  * A constant of a module has its own address space, which cannot be cast to any
- * other. So all code that reads it must be found.
+ * other. So all code that reads it must be found. One whose address goes
+ * elsewhere, to a function of the driver or to a pointer that may point to
+ * others too, stays in global memory.
  */
 
 static kiln_status move_users(kiln__codegen_job *job, LLVMValueRef from,
@@ -280,6 +282,17 @@ static LLVMValueRef same_place(kiln__codegen_job *job, LLVMValueRef user,
     return place;
 }
 
+static int is_copy(LLVMValueRef call)
+{
+    const LLVMValueRef callee = LLVMIsACallInst(call)
+                                    ? LLVMIsAFunction(LLVMGetCalledValue(call))
+                                    : NULL;
+
+    return callee != NULL &&
+           LLVMGetIntrinsicID(callee) ==
+               LLVMLookupIntrinsicID("llvm.memcpy", sizeof "llvm.memcpy" - 1);
+}
+
 static uint32_t argument_alignment(LLVMValueRef call, unsigned at)
 {
     const LLVMAttributeRef given = LLVMGetCallSiteEnumAttribute(
@@ -292,14 +305,9 @@ static uint32_t argument_alignment(LLVMValueRef call, unsigned at)
    something else. */
 static int copy_from(kiln__codegen_job *job, LLVMValueRef call, LLVMValueRef to)
 {
-    const LLVMValueRef callee = LLVMIsACallInst(call)
-                                    ? LLVMIsAFunction(LLVMGetCalledValue(call))
-                                    : NULL;
     LLVMBuilderRef builder;
 
-    if (callee == NULL ||
-        LLVMGetIntrinsicID(callee) !=
-            LLVMLookupIntrinsicID("llvm.memcpy", sizeof "llvm.memcpy" - 1))
+    if (!is_copy(call))
         return 0;
     builder = LLVMCreateBuilderInContext(job->context);
     LLVMPositionBuilderBefore(builder, call);
@@ -348,6 +356,26 @@ static kiln_status move_users(kiln__codegen_job *job, LLVMValueRef from,
     return KILN_OK;
 }
 
+/* True if code takes the address of a constant, or of a part of it, and other
+   constants do not. */
+static int gives_address(LLVMValueRef from)
+{
+    int gives = 0;
+
+    for (LLVMUseRef use = LLVMGetFirstUse(from); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        const LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsAInstruction(user) == NULL)
+            return 0;
+        if (LLVMIsAGetElementPtrInst(user) || LLVMIsAAddrSpaceCastInst(user))
+            gives |= gives_address(user);
+        else
+            gives |= !LLVMIsALoadInst(user) && !is_copy(user);
+    }
+    return gives;
+}
+
 static kiln_status move_table(kiln__codegen_job *job, LLVMValueRef global)
 {
     size_t size;
@@ -355,6 +383,9 @@ static kiln_status move_table(kiln__codegen_job *job, LLVMValueRef global)
     LLVMValueRef table;
 
     kiln__llvm_expand_users(global);
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(global)) == KILN__SPACE_GLOBAL &&
+        gives_address(global))
+        return KILN_OK;
     table =
         LLVMAddGlobalInAddressSpace(job->module, LLVMGlobalGetValueType(global),
                                     name, KILN__SPACE_CONSTANT);

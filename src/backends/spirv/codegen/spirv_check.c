@@ -324,7 +324,9 @@ static void check_global(findings *f, LLVMValueRef global)
     const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
 
     check_type(f, LLVMGlobalGetValueType(global));
-    if (space != KILN__SHARED_SPACE && space != KILN__SPACE_CONSTANT)
+    if (space != KILN__SHARED_SPACE && space != KILN__SPACE_CONSTANT &&
+        (space != KILN__SPACE_GLOBAL || !LLVMIsGlobalConstant(global) ||
+         LLVMIsDeclaration(global)))
         add_finding(f,
                     "variable '%s' of the module: memory of a launch is its "
                     "arguments",

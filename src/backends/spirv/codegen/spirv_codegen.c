@@ -282,11 +282,9 @@ static kiln_status finish_payload(kiln__codegen_job *job,
     kiln__object copy; /* the payload's bytes, which are aligned to words */
 
     (void)count; /* there is one module */
-    KILN_TRY(kiln__spirv_check_module(job, &objects[0]));
-    if (kiln__blob_copy(out, &kiln__malloc, objects[0].bytes,
-                        objects[0].size) != KILN_OK)
-        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    KILN_TRY(kiln__spirv_copy_module(job, &objects[0], out));
     copy = (kiln__object){out->data, out->size};
+    KILN_TRY(kiln__spirv_check_module(job, &copy));
     return kiln__spirv_validate(job, &copy);
 }
 

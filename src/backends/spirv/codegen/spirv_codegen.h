@@ -99,6 +99,13 @@ int kiln__spirv_may_import(const char *name);
 /* Refuses what the generator or the target lacks. */
 kiln_status kiln__spirv_check(kiln__codegen_job *job);
 
+/* ---- spirv_half.c ---- */
+
+/* Copies the module's words, without a capability for halves that it does not
+   need. */
+kiln_status kiln__spirv_copy_module(kiln__codegen_job *job,
+                                    const kiln__object *module, kiln_blob *out);
+
 /* ---- spirv_capabilities.c ---- */
 
 /* Checks the module's words: version, instructions and capabilities must be
