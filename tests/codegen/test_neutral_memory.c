@@ -193,32 +193,6 @@ static void constants_are_read_where_the_target_has_them(void **state)
     neutral_text(SPIRV, module, "addrspace(2) constant [4 x i32]", NULL);
 }
 
-/* SPIR-V's own memory for constants has pointers of its own. */
-static void tables_may_be_chosen(void **state)
-{
-    static const char module[] = ID
-        "@t = internal constant [4 x i32] [i32 5, i32 6, i32 7, i32 8]\n"
-        "@u = internal constant [4 x i32] [i32 9, i32 4, i32 3, i32 2]\n" ENTRY
-        "  %odd = trunc i64 %i to i1\n"
-        "  %c = select i1 %odd, ptr @t, ptr @u\n"
-        "  %early = icmp ult i64 %i, 4\n"
-        "  %d = select i1 %early, ptr %c, ptr %p\n"
-        "  %m = and i64 %i, 3\n"
-        "  %e = getelementptr i32, ptr %d, i64 %m\n"
-        "  %q = select i1 %early, ptr %e, ptr %p\n"
-        "  %v = load i32, ptr %q\n"
-        "  store i32 %v, ptr %p\n" END;
-    static const int32_t expected[] = {9, 6, 3, 8, 4, 5, 6, 7};
-    int32_t y[8];
-    launch l;
-
-    (void)state;
-    neutral_accepted(module);
-    neutral_text(SPIRV, module, "addrspace(1) constant [4 x i32]", NULL);
-    assert_int_equal(neutral_run(y, module, 8, 4, &l), 0);
-    assert_memory_equal(y, expected, sizeof y);
-}
-
 /* Texts for Kiln are found wherever the target has constants. */
 static void texts_for_device_functions_are_constants(void **state)
 {
@@ -763,7 +737,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(generic_pointers_reach_all_memory),
-        cmocka_unit_test(tables_may_be_chosen),
         cmocka_unit_test(pointers_are_compared_exchanged_and_in_vectors),
         cmocka_unit_test(pointers_to_constants_are_of_their_own_on_spirv),
         cmocka_unit_test(elements_of_variables_are_passed_on_spirv),

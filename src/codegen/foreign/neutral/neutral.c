@@ -34,6 +34,7 @@ kiln_status kiln__neutral_adapt(kiln__codegen_job *job, LLVMValueRef *entry)
     int gathered;
 
     KILN_TRY(check(job, *entry));
+    KILN_TRY(kiln__neutral_choose_addresses(job));
     KILN_TRY(kiln__neutral_gather(job, *entry, &gathered));
     KILN_TRY(kiln__neutral_raise(job));
     inner = LLVMGetNamedFunction(job->module, job->request->entry);

@@ -39,6 +39,11 @@ kiln_status kiln__neutral_check_spaces(kiln__foreign_findings *found);
 /* Gives all of the module the target's address spaces. */
 kiln_status kiln__neutral_map_spaces(kiln__codegen_job *job);
 
+/* ---- neutral_relative.c ---- */
+/* Chooses addresses without the tables of distances that LLVM makes of them,
+   where the target has none. */
+kiln_status kiln__neutral_choose_addresses(kiln__codegen_job *job);
+
 /* ---- neutral_layout.c ---- */
 /* Finds types in memory that the module's data layout has otherwise than the
    target's. */
