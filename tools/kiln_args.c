@@ -36,6 +36,10 @@ kiln_status tool_type_find(const kiln_type **out, kiln_context *context,
 
     if (!is_function(text))
         return kiln_type_parse(out, context, package, text, error);
+    if (package == NULL)
+        return kiln_error_set(error, KILN_EINVAL,
+                              "%s: kernels of OpenCL C take no functions",
+                              text);
     status = kiln_package_function(&function, package,
                                    text + sizeof FUNCTION - 1, error);
     return status == KILN_OK ? kiln_type_function(out, context, function, error)

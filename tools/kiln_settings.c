@@ -56,6 +56,21 @@ static int read_group(uint32_t out[3], const char *text)
     return 0;
 }
 
+/* A group has an item in each dimension: those that are left out count as 1. */
+static int read_required_group(uint32_t out[3], const char *text)
+{
+    uint32_t numbers[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+    if (!read_group(numbers, text))
+        return 0;
+    for (int i = 0; i < 3; i++) {
+        if (numbers[i] == 0)
+            return 0;
+        out[i] = numbers[i] == UINT32_MAX ? 0 : numbers[i];
+    }
+    return 1;
+}
+
 static int read_count(uint32_t *out, const char *text)
 {
     uint32_t numbers[3] = {0, 0, 0};
@@ -89,7 +104,7 @@ READ(math, read_word(&out->math, text, "open", KILN_MATH_OPEN, "vendor",
                      KILN_MATH_VENDOR))
 READ(sites, read_word(&out->sites, text, "resolve", KILN_SITES_RESOLVE, "patch",
                       KILN_SITES_PATCH))
-READ(required, read_group(out->required_group_size, text))
+READ(required, read_required_group(out->required_group_size, text))
 READ(most, read_count(&out->maximum_group_size, text))
 READ(groups, read_count(&out->minimum_groups, text))
 READ(entry, read_text(&out->entry_name, text))
@@ -109,7 +124,7 @@ static const struct setting {
     {"contract", "on or off", read_contract},
     {"math", "open or vendor", read_math},
     {"sites", "resolve or patch", read_sites},
-    {"group", "N[,N[,N]], a group's items", read_required},
+    {"group", "N[,N[,N]], a group's items, 1 or more", read_required},
     {"most", "a number of items", read_most},
     {"groups", "a number of groups", read_groups},
     {"entry", "a symbol's name", read_entry},

@@ -202,6 +202,20 @@ kiln__source_function kiln__clang_functions::describe_function(
     return out;
 }
 
+/* Adds the functions that are declared inside of a function's body. */
+static void add_local(std::vector<clang::FunctionDecl *> &out,
+                      const clang::Stmt *statement)
+{
+    if (statement == nullptr)
+        return;
+    if (const auto *made = llvm::dyn_cast<clang::DeclStmt>(statement))
+        for (clang::Decl *decl : made->decls())
+            if (auto *function = llvm::dyn_cast<clang::FunctionDecl>(decl))
+                out.push_back(function);
+    for (const clang::Stmt *child : statement->children())
+        add_local(out, child);
+}
+
 bool kiln__clang_functions::HandleTopLevelDecl(clang::DeclGroupRef group)
 {
     for (clang::Decl *decl : group) {
@@ -209,10 +223,15 @@ bool kiln__clang_functions::HandleTopLevelDecl(clang::DeclGroupRef group)
 
         if (context->getSourceManager().isInSystemHeader(decl->getLocation()))
             continue;
-        if (function != nullptr && !function->isImplicit()) {
-            functions.push_back(function);
-            labels.add(function);
-        }
+        if (function == nullptr || function->isImplicit())
+            continue;
+        const size_t first = functions.size();
+
+        functions.push_back(function);
+        if (function->doesThisDeclarationHaveABody())
+            add_local(functions, function->getBody());
+        for (size_t i = first; i < functions.size(); i++)
+            labels.add(functions[i]);
     }
     return true;
 }

@@ -29,6 +29,31 @@ static const char *quote(kiln__clang_job *job, const clang::SourceManager &all,
         job, text.slice(begin, text.find_first_of("\r\n", place.second)));
 }
 
+/* A call that fits none of a hundred functions has a note for each. */
+#define NOTES_MAX 8
+
+/* Tells how many notes of the last error or warning were left off. */
+void kiln__clang_notes::tell_left_off()
+{
+    kiln__source_note note = {};
+
+    if (of_last > NOTES_MAX) {
+        note.severity = KILN_SEVERITY_NOTE;
+        note.text = kiln__clang_copy(
+            job, "and " + std::to_string(of_last - NOTES_MAX) + " more notes");
+        notes.push_back(note);
+    }
+    of_last = 0;
+}
+
+bool kiln__clang_notes::is_left_off(clang::DiagnosticsEngine::Level level)
+{
+    if (severity_of(level) == KILN_SEVERITY_NOTE)
+        return ++of_last > NOTES_MAX;
+    tell_left_off();
+    return false;
+}
+
 void kiln__clang_notes::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
                                          const clang::Diagnostic &diagnostic)
 {
@@ -36,6 +61,8 @@ void kiln__clang_notes::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
     llvm::SmallString<256> text;
 
     DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
+    if (is_left_off(level))
+        return;
     diagnostic.FormatDiagnostic(text);
     note.severity = severity_of(level);
     note.text = kiln__clang_copy(job, text);
@@ -57,6 +84,7 @@ void kiln__clang_notes::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
 
 void kiln__clang_notes::tell()
 {
+    tell_left_off();
     job->out->notes = kiln__clang_copy_all(job, notes);
     job->out->note_count = notes.size();
 }

@@ -27,7 +27,8 @@ static const char *const standards[] = {"CL1.0", "CL1.1", "CL1.2", "CL2.0",
 
 /* Allocas have no names, so that renaming a variable changes no module. A
    program asks by macros which version the device has, and whether there are
-   images. */
+   images. A format that printf() does not have is an error where the text has
+   it. */
 static const char *const always[] = {"-triple",
                                      "spir64-unknown-unknown",
                                      "-x",
@@ -40,6 +41,8 @@ static const char *const always[] = {"-triple",
                                      "20",
                                      "-fbracket-depth",
                                      "256",
+                                     "-Werror=format-invalid-specifier",
+                                     "-Werror=format-insufficient-args",
                                      "-nobuiltininc",
                                      "-nostdsysteminc",
                                      "-include",

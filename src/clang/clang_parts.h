@@ -61,6 +61,10 @@ class kiln__clang_notes : public clang::DiagnosticConsumer
   private:
     kiln__clang_job *job;
     std::vector<kiln__source_note> notes;
+    size_t of_last = 0; /* notes since the last error or warning */
+
+    bool is_left_off(clang::DiagnosticsEngine::Level level);
+    void tell_left_off();
 };
 
 /* ---- clang_tokens.cc ---- */

@@ -22,15 +22,21 @@ typedef struct source_call {
 
 /* ---- the library ---- */
 
-/* Its path, beside libkiln-codegen; KILN_ENOTFOUND if it is not there. */
+/* Its path, beside libkiln-codegen; KILN_ENOTFOUND if it is not there, or if
+   there is no such path, which is "" then. */
 static kiln_status find_library(const kiln_context *context, char out[PATH_MAX])
 {
     char *end;
 
-    KILN_TRY(kiln__codegen_library_library(context, out));
+    if (kiln__codegen_library_library(context, out) != KILN_OK) {
+        *out = '\0';
+        return KILN_ENOTFOUND;
+    }
     end = strrchr(out, '/');
     end = end != NULL ? end + 1 : out;
     if ((size_t)(end - out) + sizeof KILN__CLANG_LIBRARY > PATH_MAX)
+        *(end = out) = '\0';
+    if (*out == '\0')
         return KILN_ENOTFOUND;
     memcpy(end, KILN__CLANG_LIBRARY, sizeof KILN__CLANG_LIBRARY);
     return access(out, F_OK) == 0 ? KILN_OK : KILN_ENOTFOUND;
@@ -124,6 +130,19 @@ static void take_failure(void *env, kiln_status status, const char *message)
                                    call->request->name, message);
 }
 
+static kiln_status tell_missing(const kiln_context *context,
+                                const kiln__source_request *request,
+                                const char *path, kiln_error **error)
+{
+    return kiln__error_set(
+        error, KILN_EUNSUPPORTED,
+        "%s: there is no clang for OpenCL C: %s is not there; %s",
+        request->name, *path != '\0' ? path : KILN__CLANG_LIBRARY,
+        context->codegen_path != NULL
+            ? "KILN_CODEGEN_PATH says to look there"
+            : "this build of Kiln was made without it");
+}
+
 kiln_status kiln__source_compile(kiln__source_result *out,
                                  kiln_context *context,
                                  const kiln__source_request *request,
@@ -142,8 +161,7 @@ kiln_status kiln__source_compile(kiln__source_result *out,
     *out = (kiln__source_result){0};
     kiln__arena_init(&out->arena, &context->alloc);
     if (find_library(context, path) != KILN_OK)
-        return kiln__error_set(error, KILN_EUNSUPPORTED,
-                               "%s: this build has no clang", request->name);
+        return tell_missing(context, request, path, error);
     kiln__encoder_init(&sent, &context->alloc);
     kiln__wire_put_source(&sent, request);
     (void)kiln__process_ask(context, &question);

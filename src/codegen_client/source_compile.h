@@ -41,8 +41,8 @@
  * are there as far as the compiler came. Thread-safe.
  *
  * KILN_ECOMPILE: the source has errors. `*error` names the first, and has all
- * notes as diagnostics. KILN_EINVAL: an option. KILN_EUNSUPPORTED: this build
- * has no clang. KILN_ECODEGEN,
+ * notes as diagnostics. KILN_EINVAL: an option. KILN_EUNSUPPORTED: there is
+ * no clang, and where it was looked for. KILN_ECODEGEN,
  * KILN_ETIMEDOUT, KILN_ENOMEM, KILN_EIO: the worker crashed, was too slow, used
  * too much memory, was ended.
  */

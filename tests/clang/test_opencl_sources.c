@@ -393,6 +393,45 @@ static void warnings_are_told_on_success(void **state)
                                    "{ if (a[0] = 1) a[1] = 2; }"));
 }
 
+static size_t notes_of(int32_t severity)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < test.result.note_count; i++)
+        count += test.result.notes[i].severity == severity;
+    return count;
+}
+
+static void notes_of_an_error_are_few(void **state)
+{
+    (void)state;
+    assert_fails(KILN_ECOMPILE, "no matching function",
+                 source_try(&test, "typedef struct { int a; } s;\n"
+                                   "kernel void k(global s *a)\n"
+                                   "{\n"
+                                   "    a->a = max(*a, *a);\n"
+                                   "    a->a = b;\n"
+                                   "}"));
+    assert_int_equal(notes_of(KILN_SEVERITY_ERROR), 2);
+    assert_int_equal(notes_of(KILN_SEVERITY_NOTE), 9);
+    assert_contains(test.result.notes[9].text, "more notes");
+}
+
+static void formats_are_checked_where_they_are(void **state)
+{
+    (void)state;
+    assert_fails(KILN_ECOMPILE, "invalid conversion specifier 'y'",
+                 source_try(&test, "kernel void k(global int *a)\n"
+                                   "{\n"
+                                   "    printf(\"%y\\n\", a[0]);\n"
+                                   "}"));
+    assert_int_equal(test.result.notes[0].line, 3);
+    assert_fails(KILN_ECOMPILE, "more '%' conversions than data arguments",
+                 source_try(&test, "kernel void k(global int *a)\n"
+                                   "{ printf(\"%d %d\", a[0]); }"));
+    assert_int_equal(test.result.notes[0].line, 2);
+}
+
 static void check_refused(const char *text, const char *name, uint32_t line)
 {
     assert_fails(KILN_ECOMPILE, name, source_try(&test, text));
@@ -604,6 +643,8 @@ int main(void)
         TEST(lines_count_with_debug_information),
         TEST(errors_have_places),
         TEST(warnings_are_told_on_success),
+        TEST(notes_of_an_error_are_few),
+        TEST(formats_are_checked_where_they_are),
         TEST(images_and_samplers_are_refused_by_name),
         TEST(an_image_is_no_matter_of_other_kernels),
         TEST(annotations_are_taken),

@@ -135,6 +135,9 @@ for file in $(find cache/v2 -name '*.e'); do
 done
 expect 2 cache explain saxpy.kiln saxpy 'f32[:]' --set speed=fast
 says err "settings are opt"
+expect 2 cache explain saxpy.kiln saxpy 'f32[:]' --set group=0
+expect 2 cache explain saxpy.kiln saxpy 'f32[:]' --set group=8,0
+says err "group takes N[,N[,N]], a group's items, 1 or more"
 expect 1 cache explain saxpy.kiln absent 'f32[:]'
 
 # ---- export, clear, import ----

@@ -135,7 +135,7 @@ sizes
 # ---- errors ----
 
 expect 1 run programs.cl scale 'f32[8]=iota' 3 --grid 8 -I include
-says err "programs.cl:3:13: error: parameter 1 of scale"
+says err "programs.cl:3:13: error: parameter 2 of scale"
 says err "takes f32 and was given i64"
 says err "kernel void scale(global float *y, float a)"
 expect 1 run programs.cl scal 'f32[8]=iota' 3:f32 --grid 8 -I include
@@ -148,6 +148,15 @@ says err "-I wants a value"
 expect 1 run programs.cl scale 'f32[8]=iota' 3:f32 --grid 8 -cl-std=CL9
 says err "-cl-std=CL9"
 expect 2 targets -I include
+expect 1 run programs.cl scale 'f32[8]=iota' fn:scale --grid 8 -I include
+says err "fn:scale: kernels of OpenCL C take no functions"
+KILN_CODEGEN_PATH=/absent/code.so
+export KILN_CODEGEN_PATH
+echo "kernel void k(global int *x) {}" >new.cl
+expect 1 run new.cl k 'i32[1]' --grid 1
+says err "new.cl: there is no clang for OpenCL C: /absent/libkiln-clang.so is "
+says err "not there; KILN_CODEGEN_PATH says to look there"
+unset KILN_CODEGEN_PATH
 
 # A kernel that needs what Kiln lacks is told when it is asked for, and others
 # of its file are not concerned.

@@ -149,7 +149,7 @@ static void test_what_does_not_fit(void **state)
 {
     static const char *const wrong[][3] = {
         {"i32", "i64",
-         "parameter 0 of k, 'int p0', takes i32 and was given "
+         "parameter 1 of k, 'int p0', takes i32 and was given "
          "i64"},
         {"i32", "u32", "takes i32"},
         {"f32x4", "Vec{f32, 3}", "takes Vec{f32, 4}"},
@@ -197,7 +197,7 @@ static void test_all_wrong_arguments(void **state)
     assert_int_equal(kiln_error_diagnostic_count(error), 2);
     assert_string_equal(kiln_error_diagnostic(error, 1)->code,
                         "wrong-argument");
-    assert_contains(kiln_error_diagnostic(error, 1)->message, "parameter 2");
+    assert_contains(kiln_error_diagnostic(error, 1)->message, "parameter 3");
     kiln_error_free(error);
     cl_end(&p);
 }

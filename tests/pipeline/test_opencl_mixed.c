@@ -89,6 +89,14 @@ static void one_function_is_declared_with_many_types(void **state)
     cl_mixed_expect(&f, "k",
                     (float[]){.25f, 3.25f, 12.25f, 27.25f, 48.25f, 75.25f,
                               108.25f, 147.25f});
+    /* In a function's body, too. */
+    cl_mixed_define_program(
+        &f, "float f(float x) __asm__(\"helpers.square\");\n" KERNEL(
+                "extern int g(int x) __asm__(\"helpers.square\");\n"
+                "x[i] = f(0.5f) + g(i);\n"));
+    cl_mixed_expect(
+        &f, "k",
+        (float[]){.25f, 1.25f, 4.25f, 9.25f, 16.25f, 25.25f, 36.25f, 49.25f});
     /* A kernel that calls the second one only. */
     cl_mixed_define_program(
         &f, "float f(float x) __asm__(\"helpers.square\");\n"
@@ -185,6 +193,9 @@ static const char *const wrong[][3] = {
      "k calls 'helpers.nothing' of the kernel language: there is no such"},
     {"double f(float x) __asm__(\"helpers.square\");\n", "f(x[i])",
      "it gives f32, and is declared to give double"},
+    {"float f(float x) __asm__(\"helpers.square\");\n",
+     "({ extern int g(float) __asm__(\"helpers.square\"); f(2) + g(1); })",
+     "it gives f32, and is declared to give int"},
     {"float f(local float *x) __asm__(\"helpers.square\");\n", "f(part)",
      "it takes scalars, vectors, and pointers to global memory"},
     {"float f(global float *x) __asm__(\"helpers.square\");\n", "f(x)",
@@ -207,7 +218,7 @@ static void what_does_not_fit_is_an_error(void **state)
                        "}\n",
                        wrong[i][0], wrong[i][1]);
         cl_mixed_define_program(&f, text);
-        cl_mixed_expect_error(&f, "k", i == 4 ? KILN_ECODEGEN : KILN_ECOMPILE,
+        cl_mixed_expect_error(&f, "k", i == 5 ? KILN_ECODEGEN : KILN_ECOMPILE,
                               wrong[i][2]);
     }
 }

@@ -199,7 +199,7 @@ static void check(matching *m, size_t i)
         refuse(m, kiln__arena_format(
                       &m->arena,
                       "parameter %zu of %s, '%s %s', takes %s and was given %s",
-                      i, m->kernel->name, value->type, value->name,
+                      i + 1, m->kernel->name, value->type, value->name,
                       wanted(m, value), kiln_type_text(m->types[i])));
 }
 

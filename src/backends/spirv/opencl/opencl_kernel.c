@@ -97,10 +97,10 @@ kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
 static kiln_status bad_argument(const kiln__spirv_function *function,
                                 cl_int code, size_t index, kiln_error **error)
 {
-    return kiln__error_set(error, KILN_EDEVICE,
-                           "OpenCL: launch of %s: parameter %llu: %s (%d)",
-                           function->info->method, (unsigned long long)index,
-                           kiln__opencl_code_name(code), (int)code);
+    return kiln__error_set(
+        error, KILN_EDEVICE, "OpenCL: launch of %s: parameter %llu: %s (%d)",
+        function->info->method, (unsigned long long)index + 1,
+        kiln__opencl_code_name(code), (int)code);
 }
 
 kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
