@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/system/stack.h"
+
 static source test;
 static const char *folder; /* of the test's own */
 
@@ -552,6 +554,29 @@ static void text_that_nests_too_deeply_is_refused(void **state)
     }
 }
 
+/* Clang bounds no other nesting; a worker that crashes tells why. */
+static void a_stack_that_is_used_up_is_told(void **state)
+{
+    static const char begin[] = "kernel void k(global int *a) { a[0] = ";
+    static const char end[] = "a[1]; }";
+    const size_t count = 200000;
+    char *text = malloc(sizeof begin + 2 * count + sizeof end);
+
+    (void)state;
+    if (text == NULL)
+        fail_msg("out of memory");
+    strcpy(text, begin);
+    for (size_t i = 0; i < count; i++)
+        memcpy(text + sizeof begin - 1 + 2 * i, "- ", 2);
+    strcpy(text + sizeof begin - 1 + 2 * count, end);
+    assert_fails(KILN_ECODEGEN,
+                 KILN__STACK_SCALE > 1
+                     ? "crashed"
+                     : "the stack is used up: something nests too deeply",
+                 source_try(&test, text));
+    free(text);
+}
+
 static void recursion_is_refused(void **state)
 {
     (void)state;
@@ -649,6 +674,7 @@ int main(void)
         TEST(an_image_is_no_matter_of_other_kernels),
         TEST(annotations_are_taken),
         TEST(text_that_nests_too_deeply_is_refused),
+        TEST(a_stack_that_is_used_up_is_told),
         TEST(recursion_is_refused),
         TEST(the_time_is_refused),
         TEST(a_source_that_takes_too_long_is_given_up),

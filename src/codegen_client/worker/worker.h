@@ -24,6 +24,10 @@ extern const char worker_build_id[];
    usual place). */
 int worker_serve(const char *folder);
 
+/* ---- worker_stack.c ---- */
+/* From now on, a crash of this thread for want of stack tells the cause. */
+void worker_watch_stack(void);
+
 /* ---- worker_source.c ---- */
 /* Encodes the answer to a request that is given encoded. libkiln-clang is
    searched beside libkiln-codegen, whose path is given. */

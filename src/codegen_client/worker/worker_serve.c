@@ -310,9 +310,11 @@ static void serve_one(const kiln__codegen *table)
 
 static void *serve(void *argument)
 {
-    const kiln__codegen *table = come_to_terms();
+    const kiln__codegen *table;
 
     (void)argument;
+    worker_watch_stack();
+    table = come_to_terms();
     for (;;)
         serve_one(table);
     return NULL;
