@@ -84,11 +84,19 @@ typedef struct kiln__source_function {
     size_t need_count;
 } kiln__source_function;
 
+/* What the compiler found under a path. If anything else is there later, the
+   result may be another one. */
+enum {
+    KILN__SOURCE_MISSING, /* or a file that cannot be opened */
+    KILN__SOURCE_FOLDER,
+    KILN__SOURCE_FILE, /* only that there is one matters (__has_include) */
+    KILN__SOURCE_READ  /* its content matters */
+};
+
 /* A file that the compiler looked for, in the order of the first look. */
 typedef struct kiln__source_file {
     const char *path;   /* absolute, as it was asked for */
-    int32_t exists;     /* 0: a file that appears there changes the result */
-    int32_t was_read;   /* 0: only its existence matters (__has_include) */
+    int32_t found;      /* KILN__SOURCE_... */
     kiln_digest digest; /* kiln_digest_bytes() of its content, if it was read */
 } kiln__source_file;
 
@@ -137,7 +145,7 @@ typedef struct kiln__clang {
                            const char **message);
 } kiln__clang;
 
-#define KILN__CLANG_ABI 4
+#define KILN__CLANG_ABI 5
 /* It lies beside libkiln-codegen. */
 #define KILN__CLANG_LIBRARY "libkiln-clang.so"
 #define KILN__CLANG_EXCHANGE "kiln_clang_exchange"

@@ -18,8 +18,7 @@ class kiln__clang_looks
   public:
     struct look {
         std::string path;
-        bool exists = false;
-        bool was_read = false;
+        int32_t found = KILN__SOURCE_MISSING;
         kiln_digest digest = {};
     };
 
@@ -72,7 +71,7 @@ class recorded_file : public llvm::vfs::File
 
             static_assert(sizeof look.digest.bytes == sizeof digest, "BLAKE3");
             memcpy(look.digest.bytes, digest.data(), sizeof digest);
-            look.was_read = true;
+            look.found = KILN__SOURCE_READ;
         }
         return buffer;
     }
@@ -101,7 +100,7 @@ class recorded_files : public llvm::vfs::ProxyFileSystem
     {
         auto found = ProxyFileSystem::status(path);
 
-        looks->at(absolute(path)).exists |= static_cast<bool>(found);
+        note(absolute(path), found);
         return found;
     }
 
@@ -111,15 +110,27 @@ class recorded_files : public llvm::vfs::ProxyFileSystem
         auto found = ProxyFileSystem::openFileForRead(path);
         const std::string place = absolute(path);
 
-        looks->at(place).exists |= static_cast<bool>(found);
-        if (!found)
+        if (!found) {
+            looks->at(place);
             return found;
+        }
+        note(place, (*found)->status());
         return std::unique_ptr<llvm::vfs::File>(
             new recorded_file(std::move(*found), looks, place));
     }
 
   private:
     std::shared_ptr<kiln__clang_looks> looks;
+
+    void note(const std::string &place,
+              const llvm::ErrorOr<llvm::vfs::Status> &found) const
+    {
+        kiln__clang_looks::look &look = looks->at(place);
+
+        if (found && look.found == KILN__SOURCE_MISSING)
+            look.found =
+                found->isDirectory() ? KILN__SOURCE_FOLDER : KILN__SOURCE_FILE;
+    }
 
     std::string absolute(const llvm::Twine &path)
     {
@@ -167,8 +178,8 @@ void kiln__clang_tell_files(kiln__clang_job *job,
     std::vector<kiln__source_file> files;
 
     for (const kiln__clang_looks::look &look : looks.looks)
-        files.push_back({kiln__clang_copy(job, look.path), look.exists,
-                         look.was_read, look.digest});
+        files.push_back(
+            {kiln__clang_copy(job, look.path), look.found, look.digest});
     job->out->files = kiln__clang_copy_all(job, files);
     job->out->file_count = files.size();
 }

@@ -38,6 +38,8 @@ class pragmas : public clang::PPCallbacks
     void EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
                         clang::OptionalFileEntryRef file,
                         const clang::LexEmbedParametersResult &how) override;
+    void HasEmbed(clang::SourceLocation, llvm::StringRef, bool,
+                  clang::OptionalFileEntryRef file) override;
     void EndOfMainFile() override
     {
         if (is_made)
@@ -107,6 +109,15 @@ void pragmas::EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
         *file, false, false, limit);
 
     tokens->take_text(content ? (*content)->getBuffer() : "");
+}
+
+/* The file's size decides what follows. It is recorded with the content, for
+   which the file is read. */
+void pragmas::HasEmbed(clang::SourceLocation, llvm::StringRef, bool,
+                       clang::OptionalFileEntryRef file)
+{
+    if (file)
+        (void)preprocessor.getFileManager().getBufferForFile(*file);
 }
 
 /* What differs each time cannot be found again. */

@@ -149,11 +149,18 @@ static void included_files_are_told(void **state)
                     "store i32 5");
     file = find_file("number.h");
     assert_non_null(file);
-    assert_true(file->exists);
-    assert_true(file->was_read);
+    assert_int_equal(file->found, KILN__SOURCE_READ);
     assert_memory_equal(&file->digest, &digest, sizeof digest);
     assert_null(find_file("unused.h"));
     assert_null(find_file("test.cl"));
+}
+
+static int32_t found(const char *name)
+{
+    const kiln__source_file *file = find_file(name);
+
+    assert_non_null(file);
+    return file->found;
 }
 
 static void files_that_are_not_there_are_told(void **state)
@@ -172,16 +179,17 @@ static void files_that_are_not_there_are_told(void **state)
                                 "#if __has_include(<absent.h>)\n#error\n"
                                 "#endif\n" EMPTY));
     assert_non_null(find_file("first/later_number.h"));
-    assert_false(find_file("first/later_number.h")->exists);
-    assert_true(find_file("later_number.h")->was_read);
-    assert_non_null(find_file("absent.h"));
-    assert_false(find_file("absent.h")->exists);
-    assert_non_null(find_file("first/absent.h"));
+    assert_int_equal(found("first/later_number.h"), KILN__SOURCE_MISSING);
+    assert_int_equal(found("later_number.h"), KILN__SOURCE_READ);
+    assert_int_equal(found("absent.h"), KILN__SOURCE_MISSING);
+    assert_int_equal(found("first/absent.h"), KILN__SOURCE_MISSING);
     write_file("present.h", "#error\n");
     assert_ok(source_try(&test, "#if !__has_include(<present.h>)\n#error\n"
                                 "#endif\n" EMPTY));
-    assert_true(find_file("present.h")->exists);
-    assert_false(find_file("present.h")->was_read);
+    assert_int_equal(found("present.h"), KILN__SOURCE_FILE);
+    assert_ok(source_try(&test, "#if __has_include(<first>)\n#error\n"
+                                "#endif\n" EMPTY));
+    assert_int_equal(found("first"), KILN__SOURCE_FOLDER);
 }
 
 static void files_are_told_after_an_error(void **state)
@@ -191,8 +199,7 @@ static void files_are_told_after_an_error(void **state)
     test.request.folder = folder;
     assert_fails(KILN_ECOMPILE, "not this way",
                  source_try(&test, "#include \"broken.h\"\n" EMPTY));
-    assert_non_null(find_file("broken.h"));
-    assert_true(find_file("broken.h")->was_read);
+    assert_int_equal(found("broken.h"), KILN__SOURCE_READ);
 }
 
 /* ---- tokens ---- */
@@ -324,9 +331,23 @@ static void embedded_files_count(void **state)
     write_file("data.bin", "one");
     test.request.folder = folder;
     digest = tokens_of(text);
-    assert_true(find_file("data.bin")->was_read);
+    assert_int_equal(found("data.bin"), KILN__SOURCE_READ);
     write_file("data.bin", "two");
     assert_other_tokens(digest, tokens_of(text));
+}
+
+/* Whether a file is empty is no part of any token, and decides which are. */
+static void files_that_may_be_embedded_are_read(void **state)
+{
+    (void)state;
+    write_file("data.bin", "one");
+    test.request.folder = folder;
+    (void)tokens_of("#if __has_embed(\"data.bin\") == "
+                    "__STDC_EMBED_FOUND__\n" EMPTY "\n#endif");
+    assert_int_equal(found("data.bin"), KILN__SOURCE_READ);
+    (void)tokens_of("#if __has_embed(\"data.bin\" limit(0)) == "
+                    "__STDC_EMBED_EMPTY__\n" EMPTY "\n#endif");
+    assert_int_equal(found("data.bin"), KILN__SOURCE_READ);
 }
 
 static void lines_count_with_debug_information(void **state)
@@ -664,6 +685,7 @@ int main(void)
         TEST(pragmas_that_macros_make_count),
         TEST(places_count_where_they_are_asked_for),
         TEST(embedded_files_count),
+        TEST(files_that_may_be_embedded_are_read),
         TEST(macros_of_options_count_in_pragmas),
         TEST(lines_count_with_debug_information),
         TEST(errors_have_places),

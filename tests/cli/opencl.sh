@@ -41,6 +41,45 @@ run()
     skip package "clang 22's library"
 }
 
+# ---- which files there are ----
+
+value()
+{
+    expect 0 run value.cl value 'i32[1]=zeros' --grid 1 --print 0 "$@"
+}
+
+mkdir inner
+echo 'kernel void value(global int *y) { y[0] = V; }' >define
+echo '#include <v.h>' | cat - define >value.cl
+echo '#define V 1' >v.h
+echo '#define V 2' >inner/v.h
+value -I . -I inner
+line 1 1
+value -I inner -I .
+line 1 2
+{
+    echo '#if __has_include("file")'
+    printf '#define V 1\n#else\n#define V 2\n#endif\n'
+    cat define
+} >value.cl
+: >file
+value
+line 1 1
+rm file && mkdir file
+value
+line 1 2
+{
+    echo '#if __has_embed("embedded") == __STDC_EMBED_EMPTY__'
+    printf '#define V 1\n#else\n#define V 2\n#endif\n'
+    cat define
+} >value.cl
+: >embedded
+value
+line 1 1
+echo >embedded
+value
+line 1 2
+
 # ---- run ----
 
 rm -r cache

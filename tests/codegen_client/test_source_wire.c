@@ -50,7 +50,7 @@ static const kiln__source_function declarations[] = {
      .result = {.name = "", .type = "int"}},
 };
 static const kiln__source_file files[] = {
-    {.path = "/a.h", .exists = 1, .was_read = 1, .digest = {{1, 2, 3}}},
+    {.path = "/a.h", .found = KILN__SOURCE_READ, .digest = {{1, 2, 3}}},
     {.path = "/b.h"},
 };
 static const kiln__source_note notes[] = {
@@ -159,9 +159,9 @@ static void an_answer_comes_out_as_it_went_in(void **state)
     assert_string_equal(made.result.declarations[1].result.type, "int");
     assert_int_equal(made.result.file_count, 2);
     assert_string_equal(made.result.files[0].path, "/a.h");
-    assert_true(made.result.files[0].was_read);
+    assert_int_equal(made.result.files[0].found, KILN__SOURCE_READ);
     assert_int_equal(made.result.files[0].digest.bytes[2], 3);
-    assert_false(made.result.files[1].exists);
+    assert_int_equal(made.result.files[1].found, KILN__SOURCE_MISSING);
     assert_int_equal(made.result.note_count, 2);
     assert_string_equal(made.result.notes[0].quote, "quote");
     assert_int_equal(made.result.notes[0].column, 8);

@@ -66,6 +66,19 @@ static uint64_t run(const files *f)
     return count;
 }
 
+static uint64_t run_second(const files *f)
+{
+    uint64_t count;
+    cl_process p;
+
+    cl_start(&p, f->folder);
+    load(&p, f, NULL);
+    (void)cl_digest(&p, "second", "");
+    count = cl_built(&p);
+    cl_end(&p);
+    return count;
+}
+
 static void test_nothing_is_edited(void **state)
 {
     files f;
@@ -188,6 +201,30 @@ static void test_everything_moves(void **state)
     assert_counted(0, 0);
 }
 
+/* A folder in another one is found by both their names. */
+static void test_folders_lie_otherwise(void **state)
+{
+    files f;
+
+    prepare(&f, *state);
+    write_in(&f, "/program", "main.cl", "#include \"in/used.h\"\n");
+    write_in(&f, "/late/in", "used.h", "kernel second\n  ; two\n");
+    write_in(&f, "/other", "nothing.h", "");
+    write_in(&f, "/other/in", "used.h", "kernel second\n  ; other\n");
+    write_in(&f, "/apart", "used.h", "kernel second\n  ; two\n");
+    (void)snprintf(f.options, sizeof f.options, "-I%s/late -I%s/late/in",
+                   f.folder, f.folder);
+    assert_int_equal(run_second(&f), 1);
+    (void)snprintf(f.options, sizeof f.options, "-I%s/other -I%s/apart",
+                   f.folder, f.folder);
+    assert_int_equal(run_second(&f), 1);
+    assert_counted(0, 1);
+    (void)snprintf(f.options, sizeof f.options, "-I %s/late -I%s/late/in",
+                   f.folder, f.folder);
+    assert_int_equal(run_second(&f), 0);
+    assert_counted(0, 0);
+}
+
 /* What such a text means depends on where it lies. */
 static void test_a_text_that_asks_for_its_name(void **state)
 {
@@ -291,6 +328,7 @@ int main(void)
         TEST(test_a_folder_appears),
         TEST(test_a_missing_header),
         TEST(test_everything_moves),
+        TEST(test_folders_lie_otherwise),
         TEST(test_a_text_that_asks_for_its_name),
         TEST(test_redefinition_sees_edited_headers),
         TEST(test_a_version_reads_its_files_once),

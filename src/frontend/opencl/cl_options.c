@@ -72,12 +72,29 @@ static kiln_status split(splitting *s, const char *text, kiln_error **error)
 
 /* ---- folders ---- */
 
+/* Removes "." and empty parts of an absolute path that ends with a slash. With
+   "..", a path is not the same behind a symbolic link. */
+static void clean_path(char *path)
+{
+    const char *from = path;
+    char *to = path;
+
+    while (*from != '\0')
+        if (from[0] == '/' && from[1] == '/')
+            from++;
+        else if (strncmp(from, "/./", 3) == 0)
+            from += 2;
+        else
+            *to++ = *from++;
+    *to = '\0';
+}
+
 /* Adds an absolute path with a slash at the end. */
 static void add_root(splitting *s, const char *folder, const char *path,
                      size_t size)
 {
     const char *slash = size > 0 && path[size - 1] == '/' ? "" : "/";
-    const char *root;
+    char *root;
 
     if (size > 0 && path[0] == '/')
         root = kiln__arena_format(s->arena, "%.*s%s", (int)size, path, slash);
@@ -86,6 +103,8 @@ static void add_root(splitting *s, const char *folder, const char *path,
                                   path, slash);
     else
         root = kiln__arena_format(s->arena, "%s/", folder);
+    if (root != NULL)
+        clean_path(root);
     if (root == NULL || !kiln__array_push(s->alloc, &s->roots, root))
         s->arena->failed = 1;
 }
@@ -112,11 +131,32 @@ static const char *read_folder(const splitting *s, size_t *at)
 
 /* ---- digests ---- */
 
-/* A folder that does not exist may appear, with files in it. */
-static void encode_folder(kiln__encoder *out, const char *root, int has_debug)
+/* Encodes which of the other folders the folder is in, and where. Paths in
+   stored entries begin with the number of the innermost folder that they are
+   in, so they mean the same only where folders lie in each other alike. */
+static void encode_place(kiln__encoder *out, const splitting *s, size_t at)
 {
+    for (size_t i = 0; i < s->roots.count; i++) {
+        const size_t size = strlen(s->roots.items[i]);
+
+        if (i == at ||
+            strncmp(s->roots.items[at], s->roots.items[i], size) != 0)
+            continue;
+        kiln__encode_u64(out, i + 1);
+        kiln__encode_text(out, s->roots.items[at] + size);
+    }
+    kiln__encode_u64(out, 0);
+}
+
+/* A folder that does not exist may appear, with files in it. */
+static void encode_folder(kiln__encoder *out, const splitting *s, size_t at,
+                          int has_debug)
+{
+    const char *root = s->roots.items[at];
+
     kiln__encode_text(out, "-I");
     kiln__encode_u64(out, access(root, F_OK) == 0);
+    encode_place(out, s, at);
     if (has_debug)
         kiln__encode_text(out, root);
 }
@@ -126,9 +166,10 @@ static void encode_options(kiln__encoder *out, const splitting *s,
 {
     size_t root = 1;
 
+    encode_place(out, s, 0);
     for (size_t i = 0; i < s->words.count; i++)
         if (read_folder(s, &i) != NULL)
-            encode_folder(out, s->roots.items[root++], text->has_debug);
+            encode_folder(out, s, root++, text->has_debug);
         else
             kiln__encode_text(out, s->words.items[i]);
     if (text->has_debug) {

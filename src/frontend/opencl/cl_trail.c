@@ -1,6 +1,7 @@
 /* cl_trail.c - from the bytes of a text and its files to their tokens. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/data/decoder.h"
@@ -33,9 +34,6 @@
 
 #define STEPS_MAX 100000
 
-/* What was found under a path. */
-enum { MISSING, THERE, READ };
-
 typedef struct step {
     kiln__cl *cl;
     kiln__arena *arena;
@@ -58,7 +56,8 @@ static kiln_digest next_state(kiln_digest state, const char *path, int found,
 {
     state = kiln__digest_combine(state, kiln__digest_text(path));
     state = kiln__digest_combine(state, kiln__digest_number((uint64_t)found));
-    return found == READ ? kiln__digest_combine(state, content) : state;
+    return found == KILN__SOURCE_READ ? kiln__digest_combine(state, content)
+                                      : state;
 }
 
 /* ---- paths ---- */
@@ -187,22 +186,27 @@ int kiln__cl_trail_was_seen(const kiln__cl_version *version)
 
 /* ---- following ---- */
 
-/* Finds out what is under a path. Content is read where it was read before, and
-   where nothing was. */
+/* Returns what is under a path, KILN__SOURCE_..., as the compiler would find
+   it. Content is read where it was read before, and where no file was. */
 static int probe(kiln_digest *content, const kiln_alloc *alloc,
                  const char *path, int was_read)
 {
+    struct stat info;
     kiln_blob blob;
 
     *content = (kiln_digest){0};
-    if (access(path, F_OK) != 0)
-        return MISSING;
+    if (stat(path, &info) != 0)
+        return KILN__SOURCE_MISSING;
+    if (S_ISDIR(info.st_mode))
+        return KILN__SOURCE_FOLDER;
+    if (access(path, R_OK) != 0)
+        return KILN__SOURCE_MISSING;
     if (!was_read ||
         kiln__file_read(&blob, alloc, path, KILN__CL_FILE_MAX, NULL) != KILN_OK)
-        return THERE;
+        return KILN__SOURCE_FILE;
     *content = kiln_digest_bytes(blob.data, blob.size);
     kiln_blob_release(&blob);
-    return READ;
+    return KILN__SOURCE_READ;
 }
 
 static kiln_status follow(kiln_digest *tokens, kiln__arena *arena,
@@ -250,12 +254,12 @@ kiln_status kiln__cl_trail_follow(kiln_digest *tokens,
 static kiln_digest keep_file(const kiln__cl_version *version, char *path,
                              kiln_digest state, const kiln__source_file *file)
 {
-    const int found = file->was_read ? READ : file->exists ? THERE : MISSING;
-    const step s = {
-        .cl = version->program->cl, .path = path, .was_read = found != THERE};
+    const step s = {.cl = version->program->cl,
+                    .path = path,
+                    .was_read = file->found != KILN__SOURCE_FILE};
 
     put_step(TRAIL, state, &s);
-    return next_state(state, path, found, file->digest);
+    return next_state(state, path, file->found, file->digest);
 }
 
 void kiln__cl_trail_keep(const kiln__cl_version *version,

@@ -185,8 +185,7 @@ static int include_from(faking *f, const char *folder, const char *name)
     if (kiln__file_read(&blob, f->arena->alloc, file->path, 1 << 20, NULL) !=
         KILN_OK)
         return 0;
-    file->exists = 1;
-    file->was_read = 1;
+    file->found = KILN__SOURCE_READ;
     file->digest = kiln_digest_bytes(blob.data, blob.size);
     read_text(f, folder, blob.data, blob.size);
     kiln_blob_release(&blob);
