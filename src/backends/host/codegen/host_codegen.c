@@ -44,6 +44,15 @@ LLVMValueRef kiln__host_member(const kiln__codegen_job *job,
                                  base, &index, 1, "");
 }
 
+LLVMValueRef kiln__host_exact(LLVMValueRef value)
+{
+    if (LLVMIsAInstruction(value)) {
+        LLVMSetNUW(value, 1);
+        LLVMSetNSW(value, 1);
+    }
+    return value;
+}
+
 static void set_metadata(const kiln__codegen_job *job, LLVMValueRef load,
                          const char *kind, LLVMMetadataRef *values,
                          size_t count)

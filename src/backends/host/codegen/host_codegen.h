@@ -23,6 +23,8 @@ LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
 LLVMValueRef kiln__host_group_size(const kiln__codegen_job *job,
                                    LLVMBuilderRef builder, LLVMValueRef launch,
                                    uint32_t dimension);
+/* Marks an addition or multiplication that never overflows; returns it. */
+LLVMValueRef kiln__host_exact(LLVMValueRef value);
 /* Tells LLVM that a load gives the same value whenever it is done. */
 void kiln__host_mark_invariant(const kiln__codegen_job *job, LLVMValueRef load);
 /* Adds an attribute to a function (index -1) or a parameter (from 1). */

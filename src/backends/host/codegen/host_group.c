@@ -61,21 +61,11 @@ static LLVMValueRef grid_of(const maker *m, uint32_t d)
                                OF_LAUNCH(grid, d), 1);
 }
 
-/* Marks an addition or multiplication that never overflows. */
-static LLVMValueRef exact(LLVMValueRef value)
-{
-    if (LLVMIsAInstruction(value)) {
-        LLVMSetNUW(value, 1);
-        LLVMSetNSW(value, 1);
-    }
-    return value;
-}
-
 /* Returns the group's first global id along the dimension. */
 static LLVMValueRef start_of(const maker *m, uint32_t d)
 {
-    return exact(LLVMBuildMul(m->builder, load_id(m, ID(group_id, d)),
-                              block_of(m, d), ""));
+    return kiln__host_exact(LLVMBuildMul(
+        m->builder, load_id(m, ID(group_id, d)), block_of(m, d), ""));
 }
 
 /* ---- numbers ---- */
@@ -93,10 +83,10 @@ static LLVMValueRef count_items(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 LLVMValueRef item)
 {
     const maker m = {job, builder, item};
-    LLVMValueRef plane =
-        exact(LLVMBuildMul(builder, block_of(&m, 0), block_of(&m, 1), ""));
+    LLVMValueRef plane = kiln__host_exact(
+        LLVMBuildMul(builder, block_of(&m, 0), block_of(&m, 1), ""));
 
-    return exact(LLVMBuildMul(builder, plane, block_of(&m, 2), ""));
+    return kiln__host_exact(LLVMBuildMul(builder, plane, block_of(&m, 2), ""));
 }
 
 /* Computes the local ids of the item of that number. */
@@ -160,7 +150,7 @@ static void open_loop(const maker *m, kiln__codegen_items *loop, uint32_t d)
     LLVMValueRef start = start_of(m, d), zero = kiln__job_number64(m->job, 0);
     LLVMValueRef end = block_of(m, d);
     LLVMValueRef rest =
-        exact(LLVMBuildSub(m->builder, grid_of(m, d), start, ""));
+        kiln__host_exact(LLVMBuildSub(m->builder, grid_of(m, d), start, ""));
     LLVMValueRef inside = LLVMBuildICmp(m->builder, LLVMIntULT, end, rest, "");
 
     loop->loops[d].end = LLVMBuildSelect(m->builder, inside, end, rest, "");
@@ -172,15 +162,16 @@ static void open_loop(const maker *m, kiln__codegen_items *loop, uint32_t d)
     LLVMAddIncoming(loop->loops[d].index, &zero, &before, 1);
     store_id(m, ID(local_id, d), loop->loops[d].index);
     store_id(m, ID(global_id, d),
-             exact(LLVMBuildAdd(m->builder, start, loop->loops[d].index, "")));
+             kiln__host_exact(
+                 LLVMBuildAdd(m->builder, start, loop->loops[d].index, "")));
 }
 
 static LLVMValueRef close_loop(const maker *m, kiln__codegen_items *loop,
                                uint32_t d)
 {
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(m->builder);
-    LLVMValueRef next = exact(LLVMBuildAdd(m->builder, loop->loops[d].index,
-                                           kiln__job_number64(m->job, 1), ""));
+    LLVMValueRef next = kiln__host_exact(LLVMBuildAdd(
+        m->builder, loop->loops[d].index, kiln__job_number64(m->job, 1), ""));
     LLVMValueRef more =
         LLVMBuildICmp(m->builder, LLVMIntULT, next, loop->loops[d].end, "");
     LLVMValueRef branch = LLVMBuildCondBr(m->builder, more, loop->loops[d].body,
@@ -204,8 +195,10 @@ static void open(kiln__codegen_job *job, LLVMBuilderRef builder,
         open_loop(&m, loop, d);
     value = loop->loops[2].index;
     for (uint32_t d = 2; d-- > 0;) {
-        value = exact(LLVMBuildMul(builder, value, block_of(&m, d), ""));
-        value = exact(LLVMBuildAdd(builder, value, loop->loops[d].index, ""));
+        value =
+            kiln__host_exact(LLVMBuildMul(builder, value, block_of(&m, d), ""));
+        value = kiln__host_exact(
+            LLVMBuildAdd(builder, value, loop->loops[d].index, ""));
     }
     loop->number = value;
 }

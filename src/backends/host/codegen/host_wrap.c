@@ -55,16 +55,6 @@ static LLVMBasicBlockRef add_block(const wrapper *w, const char *name)
     return LLVMAppendBasicBlockInContext(w->job->context, w->function, name);
 }
 
-/* Marks an addition or multiplication that never overflows. */
-static LLVMValueRef exact(LLVMValueRef value)
-{
-    if (LLVMIsAInstruction(value)) {
-        LLVMSetNUW(value, 1);
-        LLVMSetNSW(value, 1);
-    }
-    return value;
-}
-
 /* Begins `for index in start..end`; leaves the builder in the body. */
 static void open_loop(wrapper *w, loop *l, LLVMValueRef start, LLVMValueRef end,
                       const char *name)
@@ -179,7 +169,8 @@ static LLVMValueRef join_groups(wrapper *w, const loop *group)
     count = smaller(w, LLVMBuildSub(w->builder, group->end, group->index, ""),
                     LLVMBuildSub(w->builder, w->groups[0], w->group_id[0], ""));
     count = smaller(w, count, w->joined);
-    w->width = exact(LLVMBuildMul(w->builder, count, w->block[0], ""));
+    w->width =
+        kiln__host_exact(LLVMBuildMul(w->builder, count, w->block[0], ""));
     return count;
 }
 
@@ -188,10 +179,11 @@ static void find_items(wrapper *w, uint32_t d)
 {
     const LLVMValueRef size = d == 0 ? w->width : w->block[d];
 
-    w->start[d] =
-        exact(LLVMBuildMul(w->builder, w->group_id[d], w->block[d], ""));
+    w->start[d] = kiln__host_exact(
+        LLVMBuildMul(w->builder, w->group_id[d], w->block[d], ""));
     w->end[d] = smaller(
-        w, exact(LLVMBuildAdd(w->builder, w->start[d], size, "")), w->grid[d]);
+        w, kiln__host_exact(LLVMBuildAdd(w->builder, w->start[d], size, "")),
+        w->grid[d]);
     w->from[d] = w->start[d];
 }
 
@@ -380,9 +372,9 @@ static int may_join(const wrapper *w)
 /* Returns how many groups have enough items in x together, or one. */
 static LLVMValueRef count_joined(wrapper *w)
 {
-    const LLVMValueRef most =
-        exact(LLVMBuildAdd(w->builder, w->block[0],
-                           LLVMConstInt(w->i64, JOINED_WIDTH - 1, 0), ""));
+    const LLVMValueRef most = kiln__host_exact(
+        LLVMBuildAdd(w->builder, w->block[0],
+                     LLVMConstInt(w->i64, JOINED_WIDTH - 1, 0), ""));
 
     return LLVMBuildUDiv(w->builder, most, w->block[0], "");
 }
