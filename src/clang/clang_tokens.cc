@@ -63,9 +63,15 @@ bool pragmas::has_macros(const std::vector<llvm::StringRef> &names) const
     if (names.size() > 1 && names[0] == "pragma" &&
         (names[1] == "OPENCL" || names[1] == "STDC"))
         return false;
-    return llvm::any_of(names, [this](llvm::StringRef name) {
-        return preprocessor.getMacroInfo(
-                   preprocessor.getIdentifierInfo(name)) != nullptr;
+    const clang::IdentifierTable &table = preprocessor.getIdentifierTable();
+
+    /* Looked up without an entry being made: a name that is not in the table
+       is no macro. */
+    return llvm::any_of(names, [this, &table](llvm::StringRef name) {
+        const auto found = table.find(name);
+
+        return found != table.end() &&
+               preprocessor.getMacroInfo(found->second) != nullptr;
     });
 }
 
