@@ -75,7 +75,8 @@ static int64_t cut(int64_t value, unsigned width)
 static void expect(const counter *c, int32_t *wanted)
 {
     for (int32_t g = 0; g < ITEMS; g++) {
-        int64_t value = cut(c->start + g, c->width);
+        int64_t value =
+            cut((int64_t)((uint64_t)c->start + (uint64_t)g), c->width);
         uint32_t is = 0;
 
         for (int k = 0; k < TURNS; k++) {
