@@ -41,11 +41,14 @@ using namespace llvm::PatternMatch;
 namespace
 {
 
+using block_set = llvm::SetVector<const llvm::BasicBlock *>;
+
 struct loop_finder {
     const groups_plan *plan = nullptr;
     const llvm::DataLayout *layout = nullptr;
     llvm::PostDominatorTree *after = nullptr;
     llvm::ScalarEvolution *evolution = nullptr;
+    block_set apart; /* of the blocks, those that not all items reach alike */
     std::vector<llvm::Loop *> found;
 };
 
@@ -284,41 +287,41 @@ static bool is_short(const loop_finder &f, const llvm::Loop *loop)
 
 /* ---- where a loop is ---- */
 
-/* True when the branch at the end of `from` has a say in whether `block`
-   runs. */
-static bool controls(const loop_finder &f, const llvm::BasicBlock *from,
-                     const llvm::BasicBlock *block)
+/* Adds the blocks in whose running the branch at the end of `from` has a say:
+   what a successor cannot avoid, as long as `from` can avoid it. */
+static void add_controlled(const loop_finder &f, const llvm::BasicBlock *from,
+                           block_set &controlled)
 {
-    return llvm::succ_size(from) > 1 &&
-           !f.after->properlyDominates(block, from) &&
-           llvm::any_of(llvm::successors(from),
-                        [&](const llvm::BasicBlock *to) {
-                            return f.after->dominates(block, to);
-                        });
+    const auto *const branch = f.after->getNode(from);
+
+    if (branch == nullptr || llvm::succ_size(from) < 2)
+        return;
+    for (const llvm::BasicBlock *to : llvm::successors(from))
+        for (const auto *at = f.after->getNode(to);
+             at != nullptr && at != branch->getIDom(); at = at->getIDom())
+            if (at->getBlock() != nullptr)
+                controlled.insert(at->getBlock());
 }
 
-/* True when only uniform branches have a say in whether the block runs. */
-static bool is_reached_together(const loop_finder &f,
-                                const llvm::BasicBlock *block)
+/* Finds the blocks in whose running a branch that items decide for themselves
+   has a say, directly or through other branches. */
+static block_set reached_apart(const loop_finder &f)
 {
-    llvm::SetVector<const llvm::BasicBlock *> open;
+    block_set apart;
 
-    open.insert(block);
-    for (size_t i = 0; i < open.size(); i++)
-        for (const llvm::BasicBlock &from : *f.plan->function)
-            if (controls(f, &from, open[i])) {
-                if (f.plan->divergent.contains(from.getTerminator()))
-                    return false;
-                open.insert(&from);
-            }
-    return true;
+    for (const llvm::BasicBlock &from : *f.plan->function)
+        if (f.plan->divergent.contains(from.getTerminator()))
+            add_controlled(f, &from, apart);
+    for (size_t i = 0; i < apart.size(); i++)
+        add_controlled(f, apart[i], apart);
+    return apart;
 }
 
 static bool is_uniform(const loop_finder &f, const llvm::Loop &loop)
 {
     return loop.getExitingBlock() != nullptr &&
            loop.getLoopLatch() != nullptr &&
-           is_reached_together(f, loop.getExitingBlock());
+           !f.apart.contains(loop.getExitingBlock());
 }
 
 static void find(loop_finder &f, llvm::Loop *loop)
@@ -370,6 +373,7 @@ bool kiln__groups_wait_in_loops(groups_plan &plan)
     f.layout = &function.getDataLayout();
     f.after = &after;
     f.evolution = &evolution;
+    f.apart = reached_apart(f);
     if (plan.guard != nullptr && takes_one(f, plan.guard))
         return false;
     for (llvm::Loop *loop : loops)
