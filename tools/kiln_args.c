@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi/scalars.h"
+#include "kiln/sys/frontend.h"
 #include "kiln_record.h"
 #include "kiln_tool.h"
 #include "kiln_values.h"
