@@ -65,7 +65,9 @@ kiln_opencl_define(kiln_opencl_program *program, const char *file,
 /**
  * Reads `path` and defines it, as kiln_opencl_define() does, in the program of
  * the file's base name without the suffix (made if need be). KILN_EIO if
- * unreadable, KILN_EINVAL if its name cannot name a program.
+ * unreadable, KILN_EINVAL if its name cannot name a program. `*out` is
+ * stored once the program is there: so after KILN_EIO it is the program, which
+ * is as it was before the call.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_opencl_load(
     kiln_opencl_program **out, kiln_context *context, const char *path,

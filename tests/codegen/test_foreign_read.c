@@ -115,6 +115,32 @@ static void the_entry_takes_parameters_as_their_types_say(void **state)
                        "byval() is for what is passed by its bytes");
 }
 
+/* As a compiler of OpenCL C writes it. */
+static void an_entry_may_have_a_convention_of_spirs(void **state)
+{
+    static const char *const fine[] = {"spir_kernel", "spir_func", "ccc"};
+    char module[512];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(module, sizeof module,
+                       "define spir_func i32 @f(i32 %%x) {\n"
+                       "  %%r = mul i32 %%x, 3\n  ret i32 %%r\n}\n"
+                       "define spir_func void @g(ptr %%y) noinline {\n"
+                       "  %%v = call spir_func i32 @f(i32 14)\n"
+                       "  store i32 %%v, ptr %%y\n  ret void\n}\n"
+                       "define %s void @k(ptr %%y, i64 %%n) {\n"
+                       "  call spir_func void @g(ptr %%y)\n  ret void\n}\n",
+                       fine[i]);
+        neutral_accepted(module);
+    }
+    neutral_refused_on(ALL,
+                       "define fastcc void @k(ptr %y, i64 %n) {\n"
+                       "  ret void\n"
+                       "}\n",
+                       "entry 'k' has not C's calling convention");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +149,7 @@ int main(void)
         cmocka_unit_test(old_debug_information_is_dropped),
         cmocka_unit_test(structs_have_a_bounded_number_of_parts),
         cmocka_unit_test(the_entry_takes_parameters_as_their_types_say),
+        cmocka_unit_test(an_entry_may_have_a_convention_of_spirs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

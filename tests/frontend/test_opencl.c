@@ -68,6 +68,7 @@ static void test_loads_a_file(void **state)
     assert_fails(KILN_EIO, "absent.cl",
                  kiln_opencl_load(&program, p.context, "absent.cl", NULL, NULL,
                                   &test_error));
+    assert_string_equal(kiln_opencl_name(program), "absent");
     cl_end(&p);
 }
 

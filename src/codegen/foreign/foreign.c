@@ -153,13 +153,23 @@ static kiln_status check_attributes(kiln__codegen_job *job, LLVMValueRef entry)
     return KILN_OK;
 }
 
+/* A neutral entry may be one of SPIR's, which kiln__foreign_trim() makes one of
+   C's. */
+static int is_entry_convention(LLVMValueRef entry)
+{
+    const unsigned convention = LLVMGetFunctionCallConv(entry);
+
+    return convention == LLVMCCallConv ||
+           (kiln__neutral_is(entry) && (convention == 75 || convention == 76));
+}
+
 static kiln_status check_entry(kiln__codegen_job *job, LLVMValueRef entry)
 {
     if (entry == NULL || LLVMIsDeclaration(entry))
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "the module does not define '%s'",
                               job->request->entry);
-    if (LLVMGetFunctionCallConv(entry) != LLVMCCallConv)
+    if (!is_entry_convention(entry))
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "entry '%s' has not C's calling convention",
                               job->request->entry);

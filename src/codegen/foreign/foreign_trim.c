@@ -139,8 +139,11 @@ static void plain_attributes(kiln__codegen_job *job, LLVMValueRef function)
                                        kiln__attribute_kind(dropped_kinds[i]));
 }
 
-/* SPIR's own calling convention; it is C's. */
-#define SPIR_FUNCTION 75u
+/* SPIR's own calling conventions, of functions and of kernels: both are C's. */
+static int is_spir(unsigned convention)
+{
+    return convention == 75 || convention == 76;
+}
 
 static void plain_call(kiln__codegen_job *job, LLVMValueRef call)
 {
@@ -153,7 +156,7 @@ static void plain_call(kiln__codegen_job *job, LLVMValueRef call)
         drop_texts(job, call, i);
         LLVMRemoveCallSiteEnumAttribute(call, i, kiln__attribute_kind("inreg"));
     }
-    if (LLVMGetInstructionCallConv(call) == SPIR_FUNCTION)
+    if (is_spir(LLVMGetInstructionCallConv(call)))
         LLVMSetInstructionCallConv(call, LLVMCCallConv);
 }
 
@@ -233,7 +236,7 @@ static void trim_functions(kiln__codegen_job *job, LLVMValueRef root)
         /* Nothing throws exceptions of C++ here, and declared functions are
            Kiln's or a library's. So an `invoke` is a call, once simplified. */
         kiln__add_attribute(at, "nounwind");
-        if (LLVMGetFunctionCallConv(at) == SPIR_FUNCTION)
+        if (is_spir(LLVMGetFunctionCallConv(at)))
             LLVMSetFunctionCallConv(at, LLVMCCallConv);
         if (LLVMIsDeclaration(at))
             continue;
