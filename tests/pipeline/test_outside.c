@@ -87,6 +87,7 @@ static row rows[] = {
      "  ret void\n"
      "}\n"},
     {"own.array", "f32[:]", NULL, TWICE},
+    {"own.secret", "own.Secret", NULL, TWICE},
     {"own.any", "f32", NULL, NULL}, /* what a test puts there */
 };
 
@@ -424,6 +425,19 @@ static const struct {
      KILN_ECODEGEN, "own.any(f32): LLVM IR"},
 };
 
+/* Its text can be read from then on. */
+static void add_secret_type(void)
+{
+    const kiln_foreign_type secret = {.size = sizeof secret,
+                                      .package = "own",
+                                      .name = "Secret",
+                                      .value_size = 4,
+                                      .value_alignment = 4};
+    const kiln_type *type;
+
+    assert_ok(kiln_type_foreign(&type, f.context, &secret, &test_error));
+}
+
 static void what_a_module_may_not_do(void **state)
 {
     row *any = &rows[sizeof rows / sizeof *rows - 1];
@@ -438,6 +452,10 @@ static void what_a_module_may_not_do(void **state)
         expect_error("x[i] = own.any(x[i])", wrong[i].status, wrong[i].words);
     }
     expect_error("y = own.array(x[i])", KILN_ECOMPILE, "array");
+    add_secret_type();
+    expect_error("y = own.secret(x[i])", KILN_ECOMPILE,
+                 "`own.secret` gives own.Secret, which another language "
+                 "cannot take");
     expect_error("y = own.nothing(x[i])", KILN_ECOMPILE, "own.nothing");
 }
 
