@@ -305,6 +305,13 @@ static void expect_scalbln(double x, double y, double out[2])
     (void)y;
 }
 
+static void expect_even(double x, double y, double out[2])
+{
+    out[0] = rint(x);
+    out[1] = rint(x);
+    (void)y;
+}
+
 static void expect_rounds(double x, double y, double out[2])
 {
     const int fits = fabs(x) < 1e9;
@@ -375,12 +382,33 @@ static const row rows[] = {
      "  %r = call double @scalbln(double %x, i64 1099511627776)\n"
      "  %s = call double @scalbln(double %x, i64 -3)\n",
      expect_scalbln},
+    {"scalbn", "declare double @scalbn(double, i32)\n",
+     "  %r = call double @scalbn(double %x, i32 5)\n"
+     "  %s = call double @scalbn(double %x, i32 -1060)\n",
+     expect_ldexp},
     {"lround and lrint",
      "declare i64 @lround(double)\ndeclare i64 @llvm.lrint.i64.f64(double)\n",
      "  %a = call i64 @lround(double %x)\n"
      "  %b = call i64 @llvm.lrint.i64.f64(double %x)\n" TO_F64("a", "r", "i64")
          TO_F64("b", "s", "i64"),
      expect_rounds},
+    {"llround and lrint",
+     "declare i64 @llround(double)\ndeclare i64 @lrint(double)\n",
+     "  %a = call i64 @llround(double %x)\n"
+     "  %b = call i64 @lrint(double %x)\n" TO_F64("a", "r", "i64")
+         TO_F64("b", "s", "i64"),
+     expect_rounds},
+    {"lround and llrint",
+     "declare i64 @lround(double)\ndeclare i64 @llrint(double)\n",
+     "  %a = call i64 @lround(double %x)\n"
+     "  %b = call i64 @llrint(double %x)\n" TO_F64("a", "r", "i64")
+         TO_F64("b", "s", "i64"),
+     expect_rounds},
+    {"nearbyint and roundeven",
+     "declare double @nearbyint(double)\ndeclare double @roundeven(double)\n",
+     "  %r = call double @nearbyint(double %x)\n"
+     "  %s = call double @roundeven(double %x)\n",
+     expect_even},
     {"ilogb and logb",
      "declare i32 @ilogb(double)\ndeclare double @logb(double)\n",
      "  %a = call i32 @ilogb(double %x)\n"
