@@ -123,6 +123,15 @@ static int create_masked(kiln__thread *out, const pthread_attr_t *attributes,
     return failure;
 }
 
+void kiln__thread_receive(int number)
+{
+    sigset_t one;
+
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
 /* Bytes of a new thread's stack that it cannot use: the thread-local variables
    of all loaded libraries are there, those of sanitizers alone take a megabyte.
    glibc returns the number from a function that no header declares. */

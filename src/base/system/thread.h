@@ -66,6 +66,8 @@ kiln_status kiln__thread_start(kiln__thread *out, size_t stack_size,
 void kiln__thread_join(kiln__thread thread);
 /* Instead of joining: the thread, which may be this one, frees itself. */
 void kiln__thread_detach(kiln__thread thread);
+/* Lets the calling thread receive a signal that it blocks. */
+void kiln__thread_receive(int number);
 
 /* Inline, since counters and exceptions ask for these on short paths. */
 static inline kiln__thread kiln__thread_self(void)

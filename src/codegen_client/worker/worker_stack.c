@@ -1,12 +1,12 @@
 /* worker_stack.c - says so when a worker's stack is used up. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/system/stack.h"
+#include "base/system/thread.h"
 #include "codegen_client/worker/worker.h"
 
 /*
@@ -43,7 +43,6 @@ void worker_watch_stack(void)
 {
     const stack_t other = {.ss_sp = room, .ss_size = sizeof room};
     struct sigaction action;
-    sigset_t faults;
 
     if (KILN__STACK_SCALE > 1)
         return; /* sanitizers tell it themselves */
@@ -51,10 +50,7 @@ void worker_watch_stack(void)
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND;
-    (void)sigemptyset(&faults);
-    (void)sigaddset(&faults, SIGSEGV);
-    /* Threads of Kiln block all signals. */
     if (sigaltstack(&other, NULL) == 0 &&
         sigaction(SIGSEGV, &action, NULL) == 0)
-        (void)pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+        kiln__thread_receive(SIGSEGV);
 }
