@@ -9,11 +9,119 @@
  * that were chosen for a GPU have short rows, of 32 items or fewer. Where no
  * item asks which group it is in, several groups may run as a wider one.
  *
- * An item with a loop may read much memory, which the other rows of its group
- * read again from the cache: its groups are left as they are.
+ * That is only done where the items of a row touch neighbouring places. If each
+ * touches a line of memory of its own, as in a transposition, a group's other
+ * rows touch the same lines, and a wider row has driven them from the cache. An
+ * item with a loop may do the same.
  */
 
 #define DEPTH_MAX 8
+#define USES_MAX 1000
+
+typedef struct searching {
+    unsigned left;  /* uses that may still be looked at */
+    unsigned depth; /* of calls */
+} searching;
+
+/* ---- where the items of a row are ---- */
+
+static int are_neighbours(searching *s, LLVMValueRef x);
+
+/* A function gets the id. What it makes of it counts as the id, too. */
+static int is_neighbour_in_call(searching *s, LLVMValueRef call, LLVMValueRef x)
+{
+    const LLVMValueRef callee = LLVMGetCalledValue(call);
+    const unsigned count = LLVMGetNumArgOperands(call);
+    int result = 1;
+
+    if (LLVMIsAFunction(callee) == NULL || s->depth == DEPTH_MAX)
+        return 0;
+    if (!LLVMIsDeclaration(callee) && count == LLVMCountParams(callee)) {
+        s->depth++;
+        for (unsigned i = 0; i < count && result; i++)
+            if (LLVMGetOperand(call, i) == x)
+                result = are_neighbours(s, LLVMGetParam(callee, i));
+        s->depth--;
+    }
+    return result && are_neighbours(s, call);
+}
+
+/* Functions are not optimised yet: what they keep is in variables. */
+static int is_neighbour_in_variable(searching *s, LLVMValueRef store,
+                                    LLVMValueRef x)
+{
+    const LLVMValueRef variable = LLVMGetOperand(store, 1);
+    LLVMUseRef use;
+
+    if (LLVMGetOperand(store, 0) != x || !LLVMIsAAllocaInst(variable))
+        return 1;
+    for (use = LLVMGetFirstUse(variable); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        const LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsAGetElementPtrInst(user) ||
+            (LLVMIsALoadInst(user) && !are_neighbours(s, user)))
+            return 0;
+    }
+    return 1;
+}
+
+/* True if the places that the user computes from `x` are as close to each other
+   as those that it computes them from. */
+static int is_neighbour(searching *s, LLVMValueRef user, LLVMValueRef x)
+{
+    if (LLVMIsAInstruction(user) == NULL)
+        return 0;
+    switch ((int)LLVMGetInstructionOpcode(user)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMTrunc:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMPHI:
+    case LLVMSelect:
+    case LLVMFreeze:
+    case LLVMInsertElement:
+    case LLVMExtractElement:
+    case LLVMShuffleVector:
+        return are_neighbours(s, user);
+    case LLVMStore:
+        return is_neighbour_in_variable(s, user, x);
+    case LLVMCall:
+        return is_neighbour_in_call(s, user, x);
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+        return 0;
+    default: /* an address, a comparison, a number */
+        return 1;
+    }
+}
+
+/* Functions have no loops, so this ends; how often two ways meet, it follows
+   them more than once. */
+static int are_neighbours(searching *s, LLVMValueRef x)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(x); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        if (s->left == 0)
+            return 0;
+        s->left--;
+        if (!is_neighbour(s, LLVMGetUser(use), x))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- what is asked for ---- */
 
 /* The only members of an item that are the same in a wider group. */
 static int is_same(uint64_t offset)
@@ -24,51 +132,56 @@ static int is_same(uint64_t offset)
            (offset >= ids && offset < ids + 3 * sizeof(uint64_t));
 }
 
-static int uses_are_same(LLVMValueRef item, unsigned depth);
+static int uses_are_same(searching *s, LLVMValueRef item);
 
 /* The item is passed on to functions that ask for no more. */
-static int call_is_same(LLVMValueRef call, LLVMValueRef item, unsigned depth)
+static int call_is_same(searching *s, LLVMValueRef call, LLVMValueRef item)
 {
     const LLVMValueRef callee = LLVMGetCalledValue(call);
     const unsigned count = LLVMGetNumArgOperands(call);
+    int result = 1;
 
     if (LLVMIsAFunction(callee) == NULL || LLVMIsDeclaration(callee) ||
-        count != LLVMCountParams(callee))
+        count != LLVMCountParams(callee) || s->depth == DEPTH_MAX)
         return 0;
-    for (unsigned i = 0; i < count; i++)
-        if (LLVMGetOperand(call, i) == item &&
-            !uses_are_same(LLVMGetParam(callee, i), depth + 1))
-            return 0;
-    return 1;
+    s->depth++;
+    for (unsigned i = 0; i < count && result; i++)
+        if (LLVMGetOperand(call, i) == item)
+            result = uses_are_same(s, LLVMGetParam(callee, i));
+    s->depth--;
+    return result;
 }
 
-static int use_is_same(LLVMValueRef user, LLVMValueRef item, unsigned depth)
+static int load_is_same(searching *s, LLVMValueRef user, uint64_t offset)
+{
+    return LLVMIsALoadInst(user) && is_same(offset) &&
+           (offset != offsetof(struct kiln__host_item, global_id) ||
+            are_neighbours(s, user));
+}
+
+static int use_is_same(searching *s, LLVMValueRef user, LLVMValueRef item)
 {
     LLVMValueRef index;
+    LLVMUseRef use;
 
-    if (LLVMIsALoadInst(user))
-        return is_same(0);
     if (LLVMIsACallInst(user))
-        return call_is_same(user, item, depth);
-    if (!LLVMIsAGetElementPtrInst(user) || LLVMGetNumIndices(user) != 1)
-        return 0;
+        return call_is_same(s, user, item);
+    if (!LLVMIsAGetElementPtrInst(user))
+        return load_is_same(s, user, 0);
     index = LLVMGetOperand(user, 1);
-    if (!LLVMIsAConstantInt(index) || !is_same(LLVMConstIntGetZExtValue(index)))
+    if (LLVMGetNumIndices(user) != 1 || !LLVMIsAConstantInt(index))
         return 0;
-    for (LLVMUseRef use = LLVMGetFirstUse(user); use != NULL;
-         use = LLVMGetNextUse(use))
-        if (!LLVMIsALoadInst(LLVMGetUser(use)))
+    for (use = LLVMGetFirstUse(user); use != NULL; use = LLVMGetNextUse(use))
+        if (!load_is_same(s, LLVMGetUser(use), LLVMConstIntGetZExtValue(index)))
             return 0;
     return 1;
 }
 
-static int uses_are_same(LLVMValueRef item, unsigned depth)
+static int uses_are_same(searching *s, LLVMValueRef item)
 {
-    if (depth > DEPTH_MAX)
-        return 0;
     for (LLVMUseRef use = LLVMGetFirstUse(item); use != NULL;
          use = LLVMGetNextUse(use))
-        if (!use_is_same(LLVMGetUser(use), item, depth))
+        if (!use_is_same(s, LLVMGetUser(use), item))
             return 0;
     return 1;
 }
@@ -87,6 +200,8 @@ static int has_loops(LLVMModuleRef module)
 int kiln__host_groups_may_join(const kiln__codegen_job *job,
                                LLVMValueRef item_function)
 {
+    searching s = {.left = USES_MAX};
+
     return !has_loops(job->module) &&
-           uses_are_same(LLVMGetParam(item_function, 0), 0);
+           uses_are_same(&s, LLVMGetParam(item_function, 0));
 }
