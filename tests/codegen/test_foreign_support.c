@@ -457,7 +457,60 @@ static void divisions_without_a_value_have_the_dividend(void **state)
         for (uint8_t level = 0; level < 3; level++)
             assert_int_equal(foreign_run("", list[i].body, level),
                              list[i].result);
-#undef DIVIDED
+#undef DIVIDED_BY
+}
+
+/* Intrinsics that divide end no process, either. */
+static void intrinsics_that_divide_have_the_dividend(void **state)
+{
+#define FIXED(name) "declare i32 @llvm." name ".i32(i32, i32, i32)\n"
+#define FIXED_BY(name, a, b, scale) \
+    FIXED(name), "  store i32 " b ", @A %y\n" \
+                 "  %b = load volatile i32, @A %y\n" \
+                 "  %r = call i32 @llvm." name ".i32(i32 " a \
+                 ", i32 %b, i32 " scale ")\n" \
+                 "  store i32 %r, @A %y\n"
+#define MASKED_BY(name, a, b) \
+    "declare <2 x i32> @llvm.vp." name ".v2i32(<2 x i32>, <2 x i32>," \
+    " <2 x i1>, i32)\n", \
+        "  store i32 " b ", @A %y\n" \
+        "  %b = load volatile i32, @A %y\n" \
+        "  %w = insertelement <2 x i32> splat (i32 3), i32 %b, i32 1\n" \
+        "  %v = insertelement <2 x i32> splat (i32 5), i32 " a ", i32 1\n" \
+        "  %q = call <2 x i32> @llvm.vp." name ".v2i32(<2 x i32> %v," \
+        " <2 x i32> %w, <2 x i1> splat (i1 true), i32 2)\n" \
+        "  %r = extractelement <2 x i32> %q, i32 1\n" \
+        "  store i32 %r, @A %y\n"
+    static const struct {
+        const char *head, *body;
+        int32_t result;
+    } list[] = {
+        {FIXED_BY("sdiv.fix", "-7", "0", "3"), -7},
+        {FIXED_BY("sdiv.fix.sat", "-7", "0", "3"), -7},
+        {FIXED_BY("udiv.fix", "2147483647", "0", "3"), INT32_MAX},
+        {FIXED_BY("udiv.fix.sat", "2147483647", "0", "3"), INT32_MAX},
+        {FIXED_BY("sdiv.fix", "-2147483648", "-1", "0"), INT32_MIN},
+        {FIXED_BY("sdiv.fix.sat", "-2147483648", "-1", "0"), INT32_MAX},
+        {FIXED_BY("sdiv.fix.sat", "-2147483648", "-1", "5"), INT32_MAX},
+        {FIXED_BY("sdiv.fix", "-7", "2", "3"), -28},
+        {FIXED_BY("udiv.fix", "7", "2", "3"), 28},
+        {MASKED_BY("sdiv", "-7", "0"), -7},
+        {MASKED_BY("udiv", "7", "0"), 7},
+        {MASKED_BY("srem", "-7", "0"), 0},
+        {MASKED_BY("urem", "7", "0"), 0},
+        {MASKED_BY("sdiv", "-2147483648", "-1"), INT32_MIN},
+        {MASKED_BY("srem", "-2147483648", "-1"), 0},
+        {MASKED_BY("srem", "-7", "4"), -3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (uint8_t level = 0; level < 3; level++)
+            assert_int_equal(foreign_run(list[i].head, list[i].body, level),
+                             list[i].result);
+#undef FIXED
+#undef FIXED_BY
+#undef MASKED_BY
 }
 
 int main(void)
@@ -482,6 +535,7 @@ int main(void)
         cmocka_unit_test(rough_powers_are_powers),
         cmocka_unit_test(odd_widths_without_code_are_refused),
         cmocka_unit_test(divisions_without_a_value_have_the_dividend),
+        cmocka_unit_test(intrinsics_that_divide_have_the_dividend),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
