@@ -7,10 +7,11 @@
 
 /*
  * Each item divides an element of one array by one of another array, or by an
- * argument, and stores quotient and remainder.
+ * argument, and stores quotient, remainder, and the quotient's own remainder.
  */
 
 #define ITEMS 256
+#define RESULTS 3
 
 typedef struct division {
     char sign; /* 's' or 'u', of both instructions */
@@ -41,18 +42,24 @@ static void write_module(const division *d)
                     "  %%yn = trunc i64 %%yw to i%u\n"
                     "  %%q = %cdiv i%u %%xn, %%yn\n"
                     "  %%r = %crem i%u %%xn, %%yn\n"
+                    "  %%s = %crem i%u %%q, %%yn\n"
                     "  %%qw = sext i%u %%q to i64\n"
                     "  %%rw = sext i%u %%r to i64\n"
+                    "  %%sw = sext i%u %%s to i64\n"
                     "  %%q32 = trunc i64 %%qw to i32\n"
                     "  %%r32 = trunc i64 %%rw to i32\n"
+                    "  %%s32 = trunc i64 %%sw to i32\n"
                     "  %%second = add i64 %%i, %d\n"
+                    "  %%third = add i64 %%second, %d\n"
                     "  %%pq = getelementptr i32, ptr %%out, i64 %%i\n"
                     "  %%pr = getelementptr i32, ptr %%out, i64 %%second\n"
+                    "  %%ps = getelementptr i32, ptr %%out, i64 %%third\n"
                     "  store i32 %%q32, ptr %%pq\n"
+                    "  store i32 %%s32, ptr %%ps\n"
                     "  store i32 %%r32, ptr %%pr\n"
                     "  ret i32 0\n}\n",
-        d->is_uniform ? "with" : "own", w, w, d->sign, w, d->sign, w, w, w,
-        ITEMS);
+        d->is_uniform ? "with" : "own", w, w, d->sign, w, d->sign, w, d->sign,
+        w, w, w, w, ITEMS, ITEMS);
 
     assert_true(n > 0 && (size_t)n < sizeof text);
 }
@@ -97,22 +104,30 @@ static int64_t cut(const division *d, int32_t number)
 }
 
 /* A divisor without quotient counts as 1. */
-static void wanted(const division *d, int32_t x, int32_t y, int32_t out[2])
+static int64_t divisor_for(const division *d, int64_t a, int64_t b)
+{
+    const int64_t least = -((int64_t)1 << (d->width - 1));
+
+    return b == 0 || (d->sign == 's' && a == least && b == -1) ? 1 : b;
+}
+
+static void wanted(const division *d, int32_t x, int32_t y,
+                   int32_t out[RESULTS])
 {
     const division as_stored = {'s', d->width, 0};
-    const int64_t a = cut(d, x), least = -((int64_t)1 << (d->width - 1));
-    int64_t b = cut(d, y);
+    const int64_t a = cut(d, x), b = cut(d, y);
+    const int64_t quotient = a / divisor_for(d, a, b);
+    const int64_t results[RESULTS] = {quotient, a % divisor_for(d, a, b),
+                                      quotient % divisor_for(d, quotient, b)};
 
-    if (b == 0 || (d->sign == 's' && a == least && b == -1))
-        b = 1;
-    out[0] = (int32_t)cut(&as_stored, (int32_t)(a / b));
-    out[1] = (int32_t)cut(&as_stored, (int32_t)(a % b));
+    for (size_t i = 0; i < RESULTS; i++)
+        out[i] = (int32_t)cut(&as_stored, (int32_t)results[i]);
 }
 
 /* ---- running ---- */
 
 typedef struct numbers {
-    int32_t a[ITEMS], b[ITEMS], out[2 * ITEMS];
+    int32_t a[ITEMS], b[ITEMS], out[RESULTS * ITEMS];
     int32_t with;
 } numbers;
 
@@ -129,12 +144,13 @@ static void compare(const division *d, const numbers *n)
 {
     for (size_t i = 0; i < ITEMS; i++) {
         const int32_t y = d->is_uniform ? n->with : n->b[i];
-        int32_t right[2];
+        int32_t right[RESULTS];
 
         wanted(d, n->a[i], y, right);
-        if (n->out[i] != right[0] || n->out[ITEMS + i] != right[1])
-            fail_msg("%d / %d: %d and %d, not %d and %d\n%s", n->a[i], y,
-                     n->out[i], n->out[ITEMS + i], right[0], right[1], text);
+        for (size_t j = 0; j < RESULTS; j++)
+            if (n->out[j * ITEMS + i] != right[j])
+                fail_msg("%d / %d: result %d is %d, not %d\n%s", n->a[i], y,
+                         (int)j, n->out[j * ITEMS + i], right[j], text);
     }
 }
 
@@ -151,7 +167,7 @@ static void divide(const division *d)
         int32_t *out;
         int64_t size;
         int32_t with;
-    } arguments = {n.a, ITEMS, n.b, ITEMS, n.out, 2 * ITEMS, 0};
+    } arguments = {n.a, ITEMS, n.b, ITEMS, n.out, RESULTS * ITEMS, 0};
     outcome o;
 
     write_module(d);

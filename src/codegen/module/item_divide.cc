@@ -9,6 +9,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/IR/ValueHandle.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen/module/llvm_gap.h"
@@ -40,8 +41,9 @@ namespace
 struct division {
     llvm::BinaryOperator *at;
     bool is_signed;
-    llvm::Value *a;
-    llvm::Value *b;
+    /* They follow a division that was one's operand, when it is replaced. */
+    llvm::WeakTrackingVH a;
+    llvm::WeakTrackingVH b;
     bool is_guarded; /* the divisor was `b`, and 1 where there is no quotient */
 };
 
