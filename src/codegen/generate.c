@@ -146,6 +146,7 @@ static kiln_status link(kiln__codegen_job *job)
     }
     KILN_TRY(job->backend->payload.wrap(job));
     kiln__debug_end(job);
+    kiln__debug_take(job);
     if (job->checked_module != NULL)
         KILN_TRY(verify(job, job->checked_module));
     return verify(job, job->module);

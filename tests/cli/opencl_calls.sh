@@ -157,6 +157,37 @@ for level in 0 1 2; do
     line 1 "1 2 3 4"
 done
 
+# What the kernel calls, and what Kiln made of a loop with a barrier, is in the
+# lines of the source.
+cat >lines.cl <<'CL'
+float twice(float v)
+{
+    return v * 2;
+}
+kernel void lines(global float *x, local float *t, int n)
+{
+    size_t l = get_local_id(0);
+    for (int i = 0; i < n; i++) {
+        t[l] = x[get_global_id(0)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        x[get_global_id(0)] = twice(t[l ^ 1]);
+    }
+}
+CL
+for target in host cuda:sm_90 rocm:gfx90a; do
+    for level in 1 2; do
+        expect 0 compile lines.cl lines 'f32[:]' u64 i32 --target $target \
+            --emit asm -g --set debug=$level
+        says out "lines.cl"
+        for at in 3 9 11; do
+            grep -q "\.loc.1 $at " out || fail "$target: no line $at"
+        done
+    done
+    expect 0 compile lines.cl lines 'f32[:]' u64 i32 --target $target \
+        --emit asm -g
+    grep -q "\.loc" out && fail "$target: lines that nobody asked for"
+done
+
 # ---- other commands ----
 
 expect 0 compile smooth.kiln smooth 'f32[:]' 'f32[:]' --emit llvm \

@@ -28,6 +28,8 @@ struct kiln__debug {
    debugger. */
 #define DIRECTIVES_ONLY ((LLVMDWARFEmissionKind)3)
 
+#define TEXT_DWARF 2 /* the version that PTX takes */
+
 static LLVMDWARFEmissionKind kind_of(const kiln__codegen_job *job)
 {
     if (job->settings->debug_level >= KILN_DEBUG_FULL)
@@ -57,7 +59,6 @@ static LLVMMetadataRef file_of(const struct kiln__debug *debug,
 
 static struct kiln__debug *begin_lines(kiln__codegen_job *job, const char *path)
 {
-    static const char producer[] = "Kiln";
     struct kiln__debug *debug =
         kiln__arena_allocate(&job->arena, sizeof *debug);
     LLVMMetadataRef file;
@@ -67,14 +68,14 @@ static struct kiln__debug *begin_lines(kiln__codegen_job *job, const char *path)
     debug->builder = LLVMCreateDIBuilder(job->module);
     file = file_of(debug, path);
     debug->unit = LLVMDIBuilderCreateCompileUnit(
-        debug->builder, LLVMDWARFSourceLanguageC, file, producer,
-        sizeof producer - 1, job->settings->opt_level > 0, "", 0, 0, "", 0,
-        kind_of(job), 0, 1, 0, "", 0, "", 0);
+        debug->builder, LLVMDWARFSourceLanguageC, file, KILN__LLVM_PRODUCER,
+        sizeof KILN__LLVM_PRODUCER - 1, job->settings->opt_level > 0, "", 0, 0,
+        "", 0, kind_of(job), 0, 1, 0, "", 0, "", 0);
     debug->signature = LLVMDIBuilderCreateSubroutineType(
         debug->builder, file, NULL, 0, LLVMDIFlagZero);
     add_flag(job, "Debug Info Version", LLVMDebugMetadataVersion());
     if (job->backend->emits_text)
-        add_flag(job, "Dwarf Version", 2); /* the version that PTX takes */
+        add_flag(job, "Dwarf Version", TEXT_DWARF);
     job->debug = debug;
     return debug;
 }
@@ -185,6 +186,21 @@ static void end(struct kiln__debug **debug)
     LLVMDIBuilderFinalize((*debug)->builder);
     LLVMDisposeDIBuilder((*debug)->builder);
     *debug = NULL;
+}
+
+void kiln__debug_take(kiln__codegen_job *job)
+{
+    const kiln__llvm_lines how = {
+        .kind = kind_of(job),
+        .dwarf_version = job->backend->emits_text ? TEXT_DWARF : 0,
+        .is_optimised = job->settings->opt_level > 0,
+    };
+
+    if (job->settings->debug_level == KILN_DEBUG_NONE)
+        return;
+    kiln__llvm_take_lines(job->module, &how);
+    if (job->checked_module != NULL)
+        kiln__llvm_take_lines(job->checked_module, &how);
 }
 
 void kiln__debug_end(kiln__codegen_job *job)

@@ -577,5 +577,7 @@ void kiln__debug_variable(const kiln__codegen_job *job, LLVMBuilderRef builder,
                           const kiln__debug_local *local);
 /* Completes the line tables: no more functions follow. */
 void kiln__debug_end(kiln__codegen_job *job);
+/* After that: what other compilers described becomes a part of it. */
+void kiln__debug_take(kiln__codegen_job *job);
 
 #endif /* KILN_CODEGEN_JOB_H */

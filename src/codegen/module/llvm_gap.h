@@ -148,6 +148,17 @@ void kiln__llvm_find_loops(LLVMValueRef function, LLVMBasicBlockRef *innermost,
                            LLVMBasicBlockRef *outer);
 void kiln__llvm_return_if(LLVMValueRef condition, LLVMValueRef value);
 
+/* ---- llvm_gap_lines.cc ---- */
+/* The name of the compile unit that Kiln makes for code that it lowers. */
+#define KILN__LLVM_PRODUCER "Kiln"
+typedef struct kiln__llvm_lines {
+    int kind;               /* LLVMDWARFEmissionKind */
+    unsigned dwarf_version; /* 0: as it is */
+    int is_optimised;
+} kiln__llvm_lines;
+/* Makes the lines of what other compilers made a part of the kernel's. */
+void kiln__llvm_take_lines(LLVMModuleRef module, const kiln__llvm_lines *how);
+
 /* ---- llvm_gap_size.cc: what large functions cost ---- */
 /* Returns the instructions of the largest function, counted with all that is
    always inlined into it. */
