@@ -1,6 +1,6 @@
 #!/bin/sh
-# opencl_tables.sh - tables and halves of OpenCL C, on the host and where there
-# is a device for SPIR-V.
+# opencl_tables.sh - tables, halves and memory of a group in OpenCL C, on the
+# host and where there is a device for SPIR-V.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 . "$(dirname "$0")/support.sh"
 
@@ -52,8 +52,56 @@ kernel void halves(global float *f, global half *h, local half *t)
 }
 CL
 
+# Some items do more after the barrier, or leave.
+cat >after.cl <<'CL'
+kernel void chosen(global int *x, local int *part, global int *y)
+{
+    size_t i = get_global_id(0), l = get_local_id(0);
+    part[l] = x[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i == 0) {
+        int k = atomic_add(y, 1);
+        if (k < 2) {
+            y[1] = part[0] + 9;
+            y[2] = part[3];
+        }
+    }
+}
+kernel void leaving(global int *x, local int *part, global int *y)
+{
+    size_t i = get_global_id(0), l = get_local_id(0);
+    part[l] = x[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i >= 6)
+        return;
+    int v = part[3 - l];
+    if (v < 2)
+        return;
+    y[i] = v;
+    if (v == 5)
+        return;
+    y[0] = 100;
+    atomic_inc(&y[7]);
+}
+CL
+
+check_after()
+{
+    for kernel in chosen leaving; do
+        expect 0 run after.cl $kernel 'i32[8]=iota' local:16 'i32[8]=zeros' \
+            --grid 8 --block 4 --print 2 --target $1
+        sed -n 1p out
+    done >all
+    diff - all <<'OUT' || fail "other numbers after a barrier on $1"
+1 9 3 0 0 0 0 0
+100 2 0 0 7 6 0 4
+OUT
+}
+
 check()
 {
+    check_after $1
+
     for kernel in loads chosen walked structs; do
         expect 0 run tables.cl $kernel 'f32[4]=zeros' --grid 4 --print 0 \
             --target $1

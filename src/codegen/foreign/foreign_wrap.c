@@ -378,13 +378,31 @@ static LLVMValueRef build_raise(const wrapping *w, LLVMValueRef needed,
     return raise;
 }
 
+/* True where items wait for each other on a target whose drivers need each item
+   at each barrier. The check would be a way past them; it is one that all items
+   take, but PoCL takes the kernel's other branches for a part of it. */
+static int is_way_past_barriers(const kiln__codegen_job *job)
+{
+    LLVMValueRef f;
+    size_t size;
+
+    if (job->backend->device == NULL || job->backend->device->converge == NULL)
+        return 0;
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (LLVMGetFirstUse(f) != NULL &&
+            kiln__foreign_is_collective(LLVMGetValueName2(f, &size)))
+            return 1;
+    return 0;
+}
+
 /* Goes on where there is enough memory. */
 static void check_total(const wrapping *w)
 {
     LLVMBasicBlockRef raise, go_on;
     LLVMValueRef size, given;
 
-    if (w->total == NULL)
+    if (w->total == NULL || is_way_past_barriers(w->job))
         return;
     raise = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "raise");
     go_on = LLVMAppendBasicBlockInContext(w->job->context, w->entry, "go_on");
