@@ -132,7 +132,8 @@ static kiln_status link_module(kiln__codegen_job *job)
     if (job->request->module == NULL)
         KILN_TRY(kiln__link_functions(job));
     KILN_TRY(kiln__link_imports(job));
-    return check_undefined(job, job->module);
+    KILN_TRY(check_undefined(job, job->module));
+    return kiln__check_import_types(job, job->module);
 }
 
 static kiln_status link(kiln__codegen_job *job)

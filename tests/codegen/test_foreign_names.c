@@ -366,6 +366,57 @@ static void mangled_names_are_read_and_written(void **state)
             fail_msg("%s was read", others_names[i]);
 }
 
+/* C's library cannot know that a module means something else by its names: it
+   would take a number for an address. */
+static void names_of_c_have_the_types_of_c(void **state)
+{
+    static const struct {
+        const char *head, *body, *words;
+    } list[] = {
+        {"declare double @modf(double)\n",
+         "  %r = call double @modf(double 1.5)\n"
+         "  store double %r, ptr %y\n",
+         "'modf' is double (double) in the module and double (double, ptr) in "
+         "C's library"},
+        {"declare double @frexp(double, i64)\n",
+         "  %r = call double @frexp(double 1.5, i64 %n)\n"
+         "  store double %r, ptr %y\n",
+         "'frexp' is double (double, i64) in the module"},
+        {"declare double @lgamma_r(double, double)\n",
+         "  %r = call double @lgamma_r(double 1.5, double 1.5)\n"
+         "  store double %r, ptr %y\n",
+         "double (double, ptr) in C's library"},
+        {"declare void @sincos(i32)\n", "  call void @sincos(i32 1)\n",
+         "void (double, ptr, ptr) in C's library"},
+        {"declare void @sincosf(float, i32, i32)\n",
+         "  call void @sincosf(float 1.0, i32 1, i32 2)\n",
+         "void (float, ptr, ptr) in C's library"},
+        {"declare float @powf(i32)\n",
+         "  %r = call float @powf(i32 1)\n  store float %r, ptr %y\n",
+         "'powf' is float (i32) in the module"},
+        {"declare void @sinf(ptr)\n", "  call void @sinf(ptr %y)\n",
+         "'sinf' is void (ptr) in the module and float (float) in C's"},
+        {"declare float @ilogbf(float)\n",
+         "  %r = call float @ilogbf(float 1.5)\n"
+         "  store float %r, ptr %y\n",
+         "i32 (float) in C's library"},
+        {"declare void @memset(i64, i64, i64)\n",
+         "  call void @memset(i64 1, i64 2, i64 3)\n",
+         "ptr (ptr, i32, i64) in C's library"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (uint8_t level = 0; level < 3; level++) {
+            outcome o;
+
+            foreign_build(&o, foreign_target_of(HOST), list[i].head,
+                          list[i].body, level);
+            assert_int_equal(o.status, KILN_ECODEGEN);
+            assert_contains(o.message, list[i].words);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +428,7 @@ int main(void)
         cmocka_unit_test(every_intrinsic_is_possible_on_every_type),
         cmocka_unit_test(intrinsics_with_other_results_are_possible),
         cmocka_unit_test(mangled_names_are_read_and_written),
+        cmocka_unit_test(names_of_c_have_the_types_of_c),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static const struct import {
     const char *name;
     function address;
 } imports[] = {
-#define ENTRY(name) {#name, (function)(name)},
+#define ENTRY(name, types) {#name, (function)(name)},
     KILN__HOST_IMPORT_MAP(ENTRY)
 #undef ENTRY
 };

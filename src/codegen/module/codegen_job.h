@@ -410,6 +410,9 @@ typedef struct kiln__codegen_payload {
 typedef struct kiln__codegen_symbols {
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
+    /* NULL, or returns the types of such a function, which are the letters of
+       abi/host_imports.h. */
+    const char *(*types)(const char *name);
     /* NULL, or true when emitted code itself calls a function of that name. A
        kernel of that name would be called in its place. */
     int (*is_taken)(const char *name);

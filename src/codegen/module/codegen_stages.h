@@ -50,6 +50,12 @@ kiln_status kiln__link_imports(kiln__codegen_job *job);
 /* Writes the module as bitcode. */
 kiln_status kiln__write_bitcode(kiln__codegen_job *job, kiln_blob *out);
 
+/* ---- codegen_import_types.c ---- */
+/* Refuses functions that images may import, and that the module declares with
+   other types than they have. */
+kiln_status kiln__check_import_types(kiln__codegen_job *job,
+                                     LLVMModuleRef module);
+
 /* ---- codegen_names.c ---- */
 /* Returns a global's name as its author knows it, in the job's arena, or "". */
 const char *kiln__plain_name(kiln__codegen_job *job, LLVMValueRef global);

@@ -565,6 +565,7 @@ const kiln__codegen_backend kiln__host_codegen = {
         &(const kiln__codegen_process){.abandon = kiln__elf_link_abandon,
                                        .guard_forks = kiln__elf_link_guard},
     .symbols = {.may_import = kiln__host_may_import,
+                .types = kiln__host_import_types,
                 .is_taken = kiln__host_may_refer},
     .payload = {.wrap = kiln__host_wrap,
                 .finish = finish_payload,

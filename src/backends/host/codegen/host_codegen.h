@@ -76,6 +76,8 @@ kiln_status kiln__host_object_check(const kiln__object *object,
                                     size_t capacity);
 /* True when host code may leave the function undefined. */
 int kiln__host_may_import(const char *name);
+/* Returns its types as host_imports.h has them; NULL if it may not. */
+const char *kiln__host_import_types(const char *name);
 /* As kiln__host_may_import(), after kiln__host_add_polls(). */
 int kiln__host_may_refer(const char *name);
 /* Options of the linker; NULL ends the list. */

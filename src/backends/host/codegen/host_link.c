@@ -44,21 +44,32 @@ _Static_assert(sizeof kiln__host_link_options /
                    KILN__ELF_OPTIONS_MAX,
                "the options fit");
 
-static const char *const imports[] = {
-#define ENTRY(name) #name,
+static const struct import {
+    const char *name;
+    const char *types;
+} imports[] = {
+#define ENTRY(name, types) {#name, types},
     KILN__HOST_IMPORT_MAP(ENTRY)
 #undef ENTRY
 };
 
 static int compare(const void *name, const void *entry)
 {
-    return strcmp(name, *(const char *const *)entry);
+    return strcmp(name, ((const struct import *)entry)->name);
+}
+
+const char *kiln__host_import_types(const char *name)
+{
+    const struct import *found =
+        bsearch(name, imports, sizeof imports / sizeof imports[0],
+                sizeof imports[0], compare);
+
+    return found != NULL ? found->types : NULL;
 }
 
 int kiln__host_may_import(const char *name)
 {
-    return bsearch(name, imports, sizeof imports / sizeof imports[0],
-                   sizeof imports[0], compare) != NULL;
+    return kiln__host_import_types(name) != NULL;
 }
 
 /* Besides those functions, true for what kiln__host_add_polls() refers to. */
