@@ -256,6 +256,24 @@ for level in 0 2; do
     line 1 "0 0 0 0"
 done
 
+# (1 + 2^-12)^2 - (1 + 2^-11) is 0 where the square is rounded.
+cat >contract.cl <<'CL'
+kernel void f(global float *x, float a, float b)
+{
+    x[0] = a * a - b;
+}
+CL
+for level in 0 2; do
+    expect 0 run contract.cl f 'f32[1]=ones' 1.000244140625:f32 \
+        1.00048828125:f32 --grid 1 --print 0 --set contract=off \
+        --set opt=$level
+    line 1 0
+done
+expect 0 compile contract.cl f 'f32[:]' f32 f32 --emit llvm
+says out fmuladd
+expect 0 compile contract.cl f 'f32[:]' f32 f32 --emit llvm --set contract=off
+grep -q fmuladd out && fail "a product that may not be rounded"
+
 cat >list <<'LIST'
 programs.scale(f32[:], f32)
 programs.more(i32[:])

@@ -81,8 +81,7 @@ static void all_targets_have_such_entries(void **state)
 
 /* All items find out that the launch gives too little local memory, before any
    barrier. So the kernel can fail where others may not have both. */
-static void all_targets_check_local_arguments_of_kernels_with_barriers(
-    void **state)
+static void local_arguments_of_kernels_with_barriers_are_checked(void **state)
 {
     static const char *const both[] = {"i32[:]", "i64"};
     static const uint64_t both_sizes[] = {16, 8}, both_alignments[] = {8, 8};
@@ -115,7 +114,8 @@ static void all_targets_check_local_arguments_of_kernels_with_barriers(
         run(&o);
         if (o.status != KILN_OK)
             fail_msg("%s: %s", target->backend, o.message);
-        assert_int_equal(o.can_fail, 1);
+        /* Drivers of SPIR-V follow no way past a barrier. */
+        assert_int_equal(o.can_fail, strcmp(target->backend, "spirv") != 0);
         free(o.bytes);
     }
 }
@@ -203,8 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_reach_the_kernel),
         cmocka_unit_test(all_targets_have_such_entries),
-        cmocka_unit_test(
-            all_targets_check_local_arguments_of_kernels_with_barriers),
+        cmocka_unit_test(local_arguments_of_kernels_with_barriers_are_checked),
         cmocka_unit_test(bitcode_may_have_variables_of_items),
         cmocka_unit_test(an_entry_may_have_the_name_of_the_kernel),
         cmocka_unit_test(wrong_heads_are_errors),

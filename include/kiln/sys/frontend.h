@@ -86,7 +86,7 @@ typedef struct kiln_lower_request {
                                       codes[0] is root */
     size_t code_count;
     /* 0: a kernel. 1: a function that code of another frontend calls; see
-       "Functions" below. Since 0.2. */
+       "Functions" below. */
     int32_t is_function;
 } kiln_lower_request;
 

@@ -235,6 +235,7 @@ static kiln_status read_module(kiln__codegen_job *job, LLVMValueRef *entry)
     if (kiln__neutral_is(*entry))
         KILN_TRY(kiln__neutral_end_programs(job));
     kiln__foreign_guard_divisions(job);
+    kiln__foreign_keep_roundings(job);
     KILN_TRY(kiln__foreign_mark_convergent(job));
     return kiln__foreign_trim(job, *entry);
 }

@@ -43,6 +43,10 @@ kiln_status kiln__foreign_define_calls(kiln__codegen_job *job,
    nothing. */
 void kiln__foreign_guard_divisions(const kiln__codegen_job *job);
 
+/* ---- foreign_contract.c ---- */
+/* Takes back the leave to round a * b + c once, if the settings want that. */
+void kiln__foreign_keep_roundings(const kiln__codegen_job *job);
+
 /* ---- foreign_trim.c ---- */
 /* Removes what means nothing to a kernel, above all dead code, and makes
    everything internal except `root`. Refuses what would run or be resolved by a

@@ -111,36 +111,34 @@ static LLVMValueRef build_is_bad(LLVMBuilderRef builder, const division *d,
 }
 
 /* Makes the users of a division of fixed-point numbers use the dividend. */
-static void choose_dividend(LLVMBuilderRef builder, LLVMValueRef division,
+static void choose_dividend(LLVMBuilderRef builder, LLVMValueRef at,
                             LLVMValueRef is_bad)
 {
-    const LLVMValueRef a = LLVMGetOperand(division, 0);
+    const LLVMValueRef a = LLVMGetOperand(at, 0);
     const LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef chosen;
 
     LLVMSetOperand(
-        division, 0,
-        LLVMBuildSelect(builder, is_bad, LLVMConstNull(type), a, ""));
-    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(division));
-    chosen = LLVMBuildSelect(builder, is_bad, a, division, "");
-    LLVMReplaceAllUsesWith(division, chosen);
-    LLVMSetOperand(chosen, 2, division);
+        at, 0, LLVMBuildSelect(builder, is_bad, LLVMConstNull(type), a, ""));
+    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(at));
+    chosen = LLVMBuildSelect(builder, is_bad, a, at, "");
+    LLVMReplaceAllUsesWith(at, chosen);
+    LLVMSetOperand(chosen, 2, at);
 }
 
-static void guard(LLVMBuilderRef builder, LLVMValueRef division,
-                  const struct division *d)
+static void guard(LLVMBuilderRef builder, LLVMValueRef at, const division *d)
 {
-    const LLVMValueRef b = LLVMGetOperand(division, 1);
-    const LLVMTypeRef type = LLVMTypeOf(division);
+    const LLVMValueRef b = LLVMGetOperand(at, 1);
+    const LLVMTypeRef type = LLVMTypeOf(at);
     const LLVMValueRef one =
         kiln__spread_constant(type, LLVMConstInt(kiln__lane_type(type), 1, 0));
     LLVMValueRef is_bad;
 
-    LLVMPositionBuilderBefore(builder, division);
-    is_bad = build_is_bad(builder, d, LLVMGetOperand(division, 0), b);
-    LLVMSetOperand(division, 1, LLVMBuildSelect(builder, is_bad, one, b, ""));
+    LLVMPositionBuilderBefore(builder, at);
+    is_bad = build_is_bad(builder, d, LLVMGetOperand(at, 0), b);
+    LLVMSetOperand(at, 1, LLVMBuildSelect(builder, is_bad, one, b, ""));
     if (d->is_fixed)
-        choose_dividend(builder, division, is_bad);
+        choose_dividend(builder, at, is_bad);
 }
 
 static void guard_function(LLVMBuilderRef builder, LLVMValueRef function)
