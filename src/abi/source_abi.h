@@ -95,8 +95,12 @@ enum {
 
 /* A file that the compiler looked for, in the order of the first look. */
 typedef struct kiln__source_file {
-    const char *path;   /* absolute, as it was asked for */
-    int32_t found;      /* KILN__SOURCE_... */
+    const char *path; /* absolute, as it was asked for */
+    int32_t found;    /* KILN__SOURCE_... */
+    /* 0, or 1 + the index of the first file in the list that is this one under
+       another name: the compiler knows files and folders by device and inode,
+       and reads one of two names. Both have the content's digest. */
+    uint32_t same;
     kiln_digest digest; /* kiln_digest_bytes() of its content, if it was read */
 } kiln__source_file;
 
@@ -115,8 +119,8 @@ typedef struct kiln__source_result {
     size_t function_count;
     const kiln__source_function *declarations;
     size_t declaration_count;
-    const kiln__source_file *files; /* without the main file, with the
-                                       compiler's own headers */
+    const kiln__source_file *files; /* without the main file and the compiler's
+                                       own header, which is part of it */
     size_t file_count;
     const kiln__source_note *notes; /* errors, warnings, notes */
     size_t note_count;
@@ -145,7 +149,7 @@ typedef struct kiln__clang {
                            const char **message);
 } kiln__clang;
 
-#define KILN__CLANG_ABI 5
+#define KILN__CLANG_ABI 6
 /* It lies beside libkiln-codegen. */
 #define KILN__CLANG_LIBRARY "libkiln-clang.so"
 #define KILN__CLANG_EXCHANGE "kiln_clang_exchange"

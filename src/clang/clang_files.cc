@@ -1,6 +1,7 @@
 /* clang_files.cc - the files that clang sees, and which it looked for. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <cstring>
+#include <map>
 
 #include <llvm/ADT/StringMap.h>
 #include <llvm/Support/Path.h>
@@ -11,6 +12,9 @@
  * Clang's file manager asks for each path once. A path that is not there is
  * recorded, too: if a file appears there later, the result may be another one.
  * Folders are asked for like files.
+ *
+ * It knows files by device and inode. Of one with two names it reads one name,
+ * and both count as read.
  */
 
 class kiln__clang_looks
@@ -19,6 +23,7 @@ class kiln__clang_looks
     struct look {
         std::string path;
         int32_t found = KILN__SOURCE_MISSING;
+        llvm::sys::fs::UniqueID id; /* unless it is missing */
         kiln_digest digest = {};
     };
 
@@ -38,6 +43,18 @@ class kiln__clang_looks
   private:
     llvm::StringMap<size_t> places;
 };
+
+static kiln_digest digest_of(const llvm::MemoryBuffer &buffer)
+{
+    const llvm::StringRef bytes = buffer.getBuffer();
+    const auto hash = llvm::BLAKE3::hash(llvm::ArrayRef<uint8_t>(
+        reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+    kiln_digest digest;
+
+    static_assert(sizeof digest.bytes == sizeof hash, "BLAKE3");
+    memcpy(digest.bytes, hash.data(), sizeof hash);
+    return digest;
+}
 
 namespace
 {
@@ -63,16 +80,8 @@ class recorded_file : public llvm::vfs::File
     {
         auto buffer = file->getBuffer(name, size, needs_nul, is_volatile);
 
-        if (buffer) {
-            const llvm::StringRef bytes = (*buffer)->getBuffer();
-            const auto digest = llvm::BLAKE3::hash(llvm::ArrayRef<uint8_t>(
-                reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
-            kiln__clang_looks::look &look = looks->at(path);
-
-            static_assert(sizeof look.digest.bytes == sizeof digest, "BLAKE3");
-            memcpy(look.digest.bytes, digest.data(), sizeof digest);
-            look.found = KILN__SOURCE_READ;
-        }
+        if (buffer)
+            note(digest_of_all(**buffer, name, is_volatile));
         return buffer;
     }
 
@@ -85,6 +94,10 @@ class recorded_file : public llvm::vfs::File
     std::unique_ptr<llvm::vfs::File> file;
     std::shared_ptr<kiln__clang_looks> looks;
     std::string path;
+
+    kiln_digest digest_of_all(const llvm::MemoryBuffer &part,
+                              const llvm::Twine &name, bool is_volatile);
+    void note(kiln_digest digest);
 };
 
 class recorded_files : public llvm::vfs::ProxyFileSystem
@@ -127,9 +140,11 @@ class recorded_files : public llvm::vfs::ProxyFileSystem
     {
         kiln__clang_looks::look &look = looks->at(place);
 
-        if (found && look.found == KILN__SOURCE_MISSING)
-            look.found =
-                found->isDirectory() ? KILN__SOURCE_FOLDER : KILN__SOURCE_FILE;
+        if (!found || look.found != KILN__SOURCE_MISSING)
+            return;
+        look.found =
+            found->isDirectory() ? KILN__SOURCE_FOLDER : KILN__SOURCE_FILE;
+        look.id = found->getUniqueID();
     }
 
     std::string absolute(const llvm::Twine &path)
@@ -145,6 +160,36 @@ class recorded_files : public llvm::vfs::ProxyFileSystem
 };
 
 } // namespace
+
+/* #embed reads a part, and then the rest of the file may be read, too. */
+kiln_digest recorded_file::digest_of_all(const llvm::MemoryBuffer &part,
+                                         const llvm::Twine &name,
+                                         bool is_volatile)
+{
+    const auto info = file->status();
+
+    if (info && info->isRegularFile() &&
+        info->getSize() > part.getBufferSize()) {
+        const auto all = file->getBuffer(
+            name, static_cast<int64_t>(info->getSize()), false, is_volatile);
+
+        if (all)
+            return digest_of(**all);
+    }
+    return digest_of(part);
+}
+
+/* No content has the digest zero: a file that changes meanwhile is never
+   found like this again. */
+void recorded_file::note(kiln_digest digest)
+{
+    kiln__clang_looks::look &look = looks->at(path);
+    const bool is_other = look.found == KILN__SOURCE_READ &&
+                          memcmp(&look.digest, &digest, sizeof digest) != 0;
+
+    look.digest = is_other ? kiln_digest{} : digest;
+    look.found = KILN__SOURCE_READ;
+}
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> kiln__clang_files(
     kiln__clang_job *job, std::shared_ptr<kiln__clang_looks> &looks)
@@ -176,10 +221,30 @@ void kiln__clang_tell_files(kiln__clang_job *job,
                             const kiln__clang_looks &looks)
 {
     std::vector<kiln__source_file> files;
+    std::map<llvm::sys::fs::UniqueID, uint32_t> first;
+    std::map<llvm::sys::fs::UniqueID, kiln_digest> read;
 
     for (const kiln__clang_looks::look &look : looks.looks)
-        files.push_back(
-            {kiln__clang_copy(job, look.path), look.found, look.digest});
+        if (look.found == KILN__SOURCE_READ)
+            read[look.id] = look.digest;
+    for (const kiln__clang_looks::look &look : looks.looks) {
+        const uint32_t number = static_cast<uint32_t>(files.size()) + 1;
+        const auto content = read.find(look.id);
+        kiln__source_file file = {kiln__clang_copy(job, look.path), look.found,
+                                  0, look.digest};
+
+        if (look.found != KILN__SOURCE_MISSING) {
+            const uint32_t same =
+                first.try_emplace(look.id, number).first->second;
+
+            file.same = same == number ? 0 : same;
+            if (content != read.end()) {
+                file.found = KILN__SOURCE_READ;
+                file.digest = content->second;
+            }
+        }
+        files.push_back(file);
+    }
     job->out->files = kiln__clang_copy_all(job, files);
     job->out->file_count = files.size();
 }

@@ -217,6 +217,7 @@ static void put_files(kiln__encoder *out, const kiln__source_result *result)
 
         kiln__encode_text(out, file->path);
         kiln__encode_u64(out, (uint64_t)file->found);
+        kiln__encode_u64(out, file->same);
         kiln__encode_digest(out, file->digest);
     }
 }
@@ -224,11 +225,12 @@ static void put_files(kiln__encoder *out, const kiln__source_result *result)
 static void get_files(kiln__wire_reading *r, kiln__source_result *out)
 {
     kiln__source_file *files = kiln__wire_get_array(
-        r, &out->file_count, 3 * KILN__WIRE_FIELD, sizeof *files);
+        r, &out->file_count, 4 * KILN__WIRE_FIELD, sizeof *files);
 
     for (size_t i = 0; i < out->file_count; i++) {
         files[i].path = kiln__wire_get_text(r);
         files[i].found = (int32_t)kiln__wire_get_at_most(r, KILN__SOURCE_READ);
+        files[i].same = (uint32_t)kiln__wire_get_at_most(r, i);
         files[i].digest = kiln__read_digest(&r->reader);
     }
     out->files = files;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/system/stack.h"
 
@@ -192,6 +193,32 @@ static void files_that_are_not_there_are_told(void **state)
     assert_int_equal(found("first"), KILN__SOURCE_FOLDER);
 }
 
+/* The compiler reads one of them. */
+static void names_of_one_file_are_told(void **state)
+{
+    char from[512], to[512];
+    const kiln__source_file *first, *second;
+
+    (void)state;
+    write_file("one.h", "#pragma once\n");
+    write_file("apart.h", "#pragma once\n");
+    (void)snprintf(from, sizeof from, "%s/one.h", folder);
+    (void)snprintf(to, sizeof to, "%s/two.h", folder);
+    assert_int_equal(link(from, to), 0);
+    test.request.folder = folder;
+    assert_ok(source_try(&test, "#include \"one.h\"\n#include \"two.h\"\n"
+                                "#include \"apart.h\"\n" EMPTY));
+    first = find_file("one.h");
+    second = find_file("two.h");
+    assert_non_null(first);
+    assert_non_null(second);
+    assert_int_equal(first->same, 0);
+    assert_ptr_equal(&test.result.files[second->same - 1], first);
+    assert_int_equal(second->found, KILN__SOURCE_READ);
+    assert_memory_equal(&second->digest, &first->digest, sizeof first->digest);
+    assert_int_equal(find_file("apart.h")->same, 0);
+}
+
 static void files_are_told_after_an_error(void **state)
 {
     (void)state;
@@ -334,6 +361,21 @@ static void embedded_files_count(void **state)
     assert_int_equal(found("data.bin"), KILN__SOURCE_READ);
     write_file("data.bin", "two");
     assert_other_tokens(digest, tokens_of(text));
+}
+
+/* All of a file decides, whatever part is taken last. */
+static void files_that_are_embedded_in_part_are_read_whole(void **state)
+{
+    const kiln_digest whole = kiln_digest_bytes("one", 3);
+
+    (void)state;
+    write_file("data.bin", "one");
+    test.request.folder = folder;
+    assert_ok(source_try(&test, "constant uchar whole[] = {\n"
+                                "#embed \"data.bin\"\n};\n"
+                                "constant uchar part[] = {\n"
+                                "#embed \"data.bin\" limit(1)\n};\n" EMPTY));
+    assert_memory_equal(&find_file("data.bin")->digest, &whole, sizeof whole);
 }
 
 /* Whether a file is empty is no part of any token, and decides which are. */
@@ -679,12 +721,14 @@ int main(void)
         TEST(the_target_has_the_types_that_the_request_says),
         TEST(included_files_are_told),
         TEST(files_that_are_not_there_are_told),
+        TEST(names_of_one_file_are_told),
         TEST(files_are_told_after_an_error),
         TEST(comments_and_space_do_not_count),
         TEST(pragmas_and_options_count),
         TEST(pragmas_that_macros_make_count),
         TEST(places_count_where_they_are_asked_for),
         TEST(embedded_files_count),
+        TEST(files_that_are_embedded_in_part_are_read_whole),
         TEST(files_that_may_be_embedded_are_read),
         TEST(macros_of_options_count_in_pragmas),
         TEST(lines_count_with_debug_information),

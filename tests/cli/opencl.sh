@@ -79,6 +79,36 @@ line 1 1
 echo >embedded
 value
 line 1 2
+# Two names of one file, and a folder that is called like a compiler's.
+printf '#pragma once\n#ifdef V\n#undef V\n#define V 2\n#else\n#define V 1\n#endif\n' >once.h
+ln -s once.h again.h
+printf '#include "once.h"\n#include "again.h"\n' | cat - define >value.cl
+value
+line 1 1
+rm again.h && cp once.h again.h
+value
+line 1 2
+mkdir -p lib/clang
+echo '#include <own.h>' | cat - define >value.cl
+echo '#define V 1' >lib/clang/own.h
+value -I lib/clang
+line 1 1
+echo '#define V 2' >lib/clang/own.h
+value -I lib/clang
+line 1 2
+# A file that is embedded again, in part.
+{
+    printf 'constant uchar a[] = {\n#embed "embedded"\n};\n'
+    printf 'constant uchar b[] = {\n#embed "embedded" limit(1)\n};\n'
+    echo '#define V (int)(sizeof a + sizeof b)'
+    cat define
+} >value.cl
+printf 'two' >embedded
+value
+line 1 4
+printf 't' >embedded
+value
+line 1 2
 
 # ---- run ----
 

@@ -51,7 +51,7 @@ static const kiln__source_function declarations[] = {
 };
 static const kiln__source_file files[] = {
     {.path = "/a.h", .found = KILN__SOURCE_READ, .digest = {{1, 2, 3}}},
-    {.path = "/b.h"},
+    {.path = "/b.h", .same = 1},
 };
 static const kiln__source_note notes[] = {
     {KILN_SEVERITY_WARNING, "a.cl", 7, 8, "text", "quote"},
@@ -161,7 +161,9 @@ static void an_answer_comes_out_as_it_went_in(void **state)
     assert_string_equal(made.result.files[0].path, "/a.h");
     assert_int_equal(made.result.files[0].found, KILN__SOURCE_READ);
     assert_int_equal(made.result.files[0].digest.bytes[2], 3);
+    assert_int_equal(made.result.files[0].same, 0);
     assert_int_equal(made.result.files[1].found, KILN__SOURCE_MISSING);
+    assert_int_equal(made.result.files[1].same, 1);
     assert_int_equal(made.result.note_count, 2);
     assert_string_equal(made.result.notes[0].quote, "quote");
     assert_int_equal(made.result.notes[0].column, 8);

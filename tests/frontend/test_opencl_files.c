@@ -162,6 +162,47 @@ static void test_a_folder_appears(void **state)
     assert_int_equal(run(&f), 1);
 }
 
+/* A compiler knows a file by its inode, and may include it once. */
+static void test_one_file_has_two_names(void **state)
+{
+    char one[400], other[400];
+    files f;
+
+    prepare(&f, *state);
+    write_in(&f, "/program", "main.cl",
+             "kernel second\n#include \"a.h\"\n#include \"b.h\"\n");
+    write_in(&f, "/late", "a.h", "  ; two\n");
+    (void)snprintf(one, sizeof one, "%s/late/a.h", f.folder);
+    (void)snprintf(other, sizeof other, "%s/late/b.h", f.folder);
+    assert_int_equal(link(one, other), 0);
+    assert_int_equal(run_second(&f), 1);
+    assert_int_equal(run_second(&f), 0);
+    assert_counted(0, 0);
+    assert_int_equal(unlink(other), 0);
+    write_in(&f, "/late", "b.h", "  ; two\n"); /* a copy */
+    assert_int_equal(run_second(&f), 1);
+    assert_counted(1, 1);
+    assert_int_equal(unlink(other), 0);
+    assert_int_equal(symlink("a.h", other), 0);
+    assert_int_equal(run_second(&f), 0);
+    assert_counted(0, 0);
+}
+
+/* The compiler's own header is no file. */
+static void test_a_folder_is_called_as_a_compilers(void **state)
+{
+    files f;
+
+    prepare(&f, *state);
+    write_in(&f, "/late/lib", "used.h", "");
+    write_in(&f, "/late/lib/clang", "used.h", "kernel second\n  ; two\n");
+    (void)snprintf(f.options, sizeof f.options, "-I%s/late/lib/clang",
+                   f.folder);
+    assert_int_equal(run_second(&f), 1);
+    write_in(&f, "/late/lib/clang", "used.h", "kernel second\n  ; edited\n");
+    assert_int_equal(run_second(&f), 1);
+}
+
 static void test_a_missing_header(void **state)
 {
     const kiln_code *code;
@@ -326,6 +367,8 @@ int main(void)
         TEST(test_an_edited_header),
         TEST(test_a_header_appears_earlier),
         TEST(test_a_folder_appears),
+        TEST(test_one_file_has_two_names),
+        TEST(test_a_folder_is_called_as_a_compilers),
         TEST(test_a_missing_header),
         TEST(test_everything_moves),
         TEST(test_folders_lie_otherwise),

@@ -16,9 +16,8 @@
  * and so on to an entry that has the digest of the tokens. A file that is
  * edited, removed, or appears earlier on the include path makes a state that
  * nobody has seen, or one that was seen when the files were like this: no entry
- * ever becomes wrong.
- *
- * The compiler's own headers are left out: the entry names the compiler.
+ * ever becomes wrong. That two names are of one file is in the state, too: with
+ * `#pragma once` such a file is included once, and copies of it are twice.
  *
  * A trail does not depend on where the files lie. So there is none for a source
  * that asks for a file's name: each process preprocesses it.
@@ -51,13 +50,18 @@ static kiln_digest first_state(const kiln__cl_text *text)
                                 kiln__digest_bytes(text->text, text->size));
 }
 
-static kiln_digest next_state(kiln_digest state, const char *path, int found,
-                              kiln_digest content)
+/* The file's path is that of the step, "as written". */
+static kiln_digest next_state(kiln_digest state, const char *path,
+                              const kiln__source_file *file)
 {
+    const uint64_t found = (uint64_t)file->found;
+
     state = kiln__digest_combine(state, kiln__digest_text(path));
-    state = kiln__digest_combine(state, kiln__digest_number((uint64_t)found));
-    return found == KILN__SOURCE_READ ? kiln__digest_combine(state, content)
-                                      : state;
+    state = kiln__digest_combine(state, kiln__digest_number(found));
+    state = kiln__digest_combine(state, kiln__digest_number(file->same));
+    return file->found == KILN__SOURCE_READ
+               ? kiln__digest_combine(state, file->digest)
+               : state;
 }
 
 /* ---- paths ---- */
@@ -110,11 +114,6 @@ static const char *read_path(kiln__arena *arena, const kiln__cl_text *text,
                ? kiln__arena_format(arena, "%s%s", text->roots[number],
                                     written + digits + 1)
                : NULL;
-}
-
-static int is_of_compiler(const char *path)
-{
-    return strstr(path, "/lib/clang/") != NULL;
 }
 
 /* ---- entries ---- */
@@ -186,51 +185,84 @@ int kiln__cl_trail_was_seen(const kiln__cl_version *version)
 
 /* ---- following ---- */
 
-/* Returns what is under a path, KILN__SOURCE_..., as the compiler would find
-   it. Content is read where it was read before, and where no file was. */
-static int probe(kiln_digest *content, const kiln_alloc *alloc,
-                 const char *path, int was_read)
+/* What tells files and folders apart; zeros for none. */
+typedef struct identity {
+    dev_t device;
+    ino_t inode;
+} identity;
+
+typedef struct following {
+    const kiln__cl_version *version;
+    kiln__arena *arena;
+    const kiln_alloc *alloc;
+    kiln__array_of(identity) seen; /* one for each step so far */
+} following;
+
+/* Fills in what is under the path, as the compiler would find it. Content is
+   read where it was read before, and where no file was. */
+static void probe(kiln__source_file *file, identity *is,
+                  const kiln_alloc *alloc, int was_read)
 {
     struct stat info;
     kiln_blob blob;
 
-    *content = (kiln_digest){0};
-    if (stat(path, &info) != 0)
-        return KILN__SOURCE_MISSING;
-    if (S_ISDIR(info.st_mode))
-        return KILN__SOURCE_FOLDER;
-    if (access(path, R_OK) != 0)
-        return KILN__SOURCE_MISSING;
-    if (!was_read ||
-        kiln__file_read(&blob, alloc, path, KILN__CL_FILE_MAX, NULL) != KILN_OK)
-        return KILN__SOURCE_FILE;
-    *content = kiln_digest_bytes(blob.data, blob.size);
+    *is = (identity){0};
+    file->found = KILN__SOURCE_MISSING;
+    if (stat(file->path, &info) != 0 ||
+        (!S_ISDIR(info.st_mode) && access(file->path, R_OK) != 0))
+        return;
+    *is = (identity){info.st_dev, info.st_ino};
+    file->found =
+        S_ISDIR(info.st_mode) ? KILN__SOURCE_FOLDER : KILN__SOURCE_FILE;
+    if (file->found == KILN__SOURCE_FOLDER || !was_read ||
+        kiln__file_read(&blob, alloc, file->path, KILN__CL_FILE_MAX, NULL) !=
+            KILN_OK)
+        return;
+    file->found = KILN__SOURCE_READ;
+    file->digest = kiln_digest_bytes(blob.data, blob.size);
     kiln_blob_release(&blob);
-    return KILN__SOURCE_READ;
 }
 
-static kiln_status follow(kiln_digest *tokens, kiln__arena *arena,
-                          const kiln__cl_version *version)
+/* Returns 1 + the number of the first step that found the same, or 0. */
+static uint32_t same_as(const following *f, identity is)
 {
-    kiln__cl *cl = version->program->cl;
-    kiln_digest state = first_state(&version->text);
+    if (is.device == 0 && is.inode == 0)
+        return 0;
+    for (size_t i = 0; i < f->seen.count; i++)
+        if (f->seen.items[i].device == is.device &&
+            f->seen.items[i].inode == is.inode)
+            return (uint32_t)i + 1;
+    return 0;
+}
+
+static kiln_status follow_step(kiln_digest *state, following *f, const step *s)
+{
+    kiln__source_file file = {
+        .path = read_path(f->arena, &f->version->text, s->path)};
+    identity is;
+
+    if (file.path == NULL)
+        return KILN_ENOTFOUND;
+    probe(&file, &is, f->alloc, s->was_read);
+    file.same = same_as(f, is);
+    *state = next_state(*state, s->path, &file);
+    return kiln__array_push(f->alloc, &f->seen, is) ? KILN_OK : KILN_ENOMEM;
+}
+
+static kiln_status follow(kiln_digest *tokens, following *f)
+{
+    kiln__cl *cl = f->version->program->cl;
+    kiln_digest state = first_state(&f->version->text);
 
     for (int i = 0; i < STEPS_MAX; i++) {
-        step s = {.cl = cl, .arena = arena};
-        kiln_digest content;
-        const char *path;
-        int found;
+        step s = {.cl = cl, .arena = f->arena};
 
         KILN_TRY(kiln__cl_get(cl, TRAIL, state, read_step, &s));
         if (s.is_end) {
             *tokens = s.tokens;
             return KILN_OK;
         }
-        path = read_path(arena, &version->text, s.path);
-        if (path == NULL)
-            return KILN_ENOTFOUND;
-        found = probe(&content, cl->alloc, path, s.was_read);
-        state = next_state(state, s.path, found, content);
+        KILN_TRY(follow_step(&state, f, &s));
     }
     return KILN_ENOTFOUND;
 }
@@ -238,12 +270,14 @@ static kiln_status follow(kiln_digest *tokens, kiln__arena *arena,
 kiln_status kiln__cl_trail_follow(kiln_digest *tokens,
                                   const kiln__cl_version *version)
 {
-    kiln__cl *cl = version->program->cl;
+    const kiln_alloc *alloc = version->program->cl->alloc;
     kiln__arena arena;
+    following f = {.version = version, .arena = &arena, .alloc = alloc};
     kiln_status status;
 
-    kiln__arena_init(&arena, cl->alloc);
-    status = follow(tokens, &arena, version);
+    kiln__arena_init(&arena, alloc);
+    status = follow(tokens, &f);
+    kiln__array_dispose(alloc, &f.seen);
     kiln__arena_dispose(&arena);
     return status;
 }
@@ -259,7 +293,7 @@ static kiln_digest keep_file(const kiln__cl_version *version, char *path,
                     .was_read = file->found != KILN__SOURCE_FILE};
 
     put_step(TRAIL, state, &s);
-    return next_state(state, path, file->found, file->digest);
+    return next_state(state, path, file);
 }
 
 void kiln__cl_trail_keep(const kiln__cl_version *version,
@@ -278,10 +312,9 @@ void kiln__cl_trail_keep(const kiln__cl_version *version,
     for (size_t i = 0; i < result->file_count && !arena.failed; i++) {
         const kiln__source_file *file = &result->files[i];
 
-        if (!is_of_compiler(file->path))
-            state = keep_file(version,
-                              write_path(&arena, &version->text, file->path),
-                              state, file);
+        state =
+            keep_file(version, write_path(&arena, &version->text, file->path),
+                      state, file);
     }
     if (!arena.failed) {
         put_step(TRAIL, state, &end);

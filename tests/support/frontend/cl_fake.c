@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/data/array.h"
@@ -170,7 +171,24 @@ static void write_module(faking *f, size_t i)
 static void read_text(faking *f, const char *folder, const char *text,
                       size_t size);
 
-/* Looks for the file in a folder, and notes that. */
+/* True if the file was included under another name, which is noted. */
+static int is_included(const faking *f, kiln__source_file *file)
+{
+    struct stat info, other;
+
+    for (size_t i = 0; i + 1 < f->out->file_count; i++) {
+        if (f->files[i].found == KILN__SOURCE_MISSING ||
+            stat(file->path, &info) != 0 ||
+            stat(f->files[i].path, &other) != 0 ||
+            info.st_dev != other.st_dev || info.st_ino != other.st_ino)
+            continue;
+        file->same = (uint32_t)i + 1;
+        return 1;
+    }
+    return 0;
+}
+
+/* Looks for the file in a folder, and notes that. Each is included once. */
 static int include_from(faking *f, const char *folder, const char *name)
 {
     kiln__source_file *file = &f->files[f->out->file_count];
@@ -187,7 +205,8 @@ static int include_from(faking *f, const char *folder, const char *name)
         return 0;
     file->found = KILN__SOURCE_READ;
     file->digest = kiln_digest_bytes(blob.data, blob.size);
-    read_text(f, folder, blob.data, blob.size);
+    if (!is_included(f, file))
+        read_text(f, folder, blob.data, blob.size);
     kiln_blob_release(&blob);
     return 1;
 }
