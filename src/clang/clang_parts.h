@@ -79,6 +79,8 @@ class kiln__clang_tokens
     void take(clang::Preprocessor &preprocessor, const clang::Token &token);
     void take_text(llvm::StringRef text);
     void take_files(clang::Preprocessor &preprocessor);
+    /* True if -Werror is among the options. */
+    bool has_strict_warnings() const;
     /* Notes that the source asks for the name of a file. */
     void note_file();
 
@@ -91,8 +93,7 @@ class kiln__clang_tokens
     void take_place(const clang::Preprocessor &preprocessor,
                     const clang::Token &token);
     void take_file(clang::Preprocessor &preprocessor,
-                   clang::SourceLocation start,
-                   std::optional<llvm::StringRef> text);
+                   clang::SourceLocation start, llvm::StringRef text);
 };
 
 /* ---- clang_labels.cc ---- */

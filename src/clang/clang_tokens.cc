@@ -17,7 +17,10 @@
  *
  * A pragma may be made of macros: what it says is then in no token, and only
  * the parser expands all of them. That is rare, and then everything that was
- * read counts, except comments and space.
+ * read counts, except comments and space, and which files were asked for.
+ *
+ * Where a warning is an error, each byte counts: some warnings look at lines
+ * and at space.
  */
 
 namespace
@@ -40,10 +43,18 @@ class pragmas : public clang::PPCallbacks
                         const clang::LexEmbedParametersResult &how) override;
     void HasEmbed(clang::SourceLocation, llvm::StringRef, bool,
                   clang::OptionalFileEntryRef file) override;
+    void HasInclude(clang::SourceLocation, llvm::StringRef, bool,
+                    clang::OptionalFileEntryRef file,
+                    clang::SrcMgr::CharacteristicKind) override
+    {
+        answers.push_back(file ? 'y' : 'n');
+    }
     void EndOfMainFile() override
     {
-        if (is_made)
-            tokens->take_files(preprocessor);
+        if (!is_made && !tokens->has_strict_warnings())
+            return;
+        tokens->take_files(preprocessor);
+        tokens->take_text(answers);
     }
 
   private:
@@ -51,7 +62,8 @@ class pragmas : public clang::PPCallbacks
 
     kiln__clang_tokens *tokens;
     clang::Preprocessor &preprocessor;
-    bool is_made = false; /* some pragma was, of macros */
+    bool is_made = false; /* some pragma was, of macros, or makes errors */
+    std::string answers;  /* to __has_include and __has_embed */
 };
 
 } // namespace
@@ -75,6 +87,14 @@ bool pragmas::has_macros(const std::vector<llvm::StringRef> &names) const
     });
 }
 
+/* True for the names of a pragma that makes a warning an error. */
+static bool makes_errors(const std::vector<llvm::StringRef> &names)
+{
+    return llvm::is_contained(names, "diagnostic") &&
+           (llvm::is_contained(names, "error") ||
+            llvm::is_contained(names, "fatal"));
+}
+
 void pragmas::PragmaDirective(clang::SourceLocation at,
                               clang::PragmaIntroducerKind kind)
 {
@@ -96,8 +116,8 @@ void pragmas::PragmaDirective(clang::SourceLocation at,
         if (token.is(clang::tok::raw_identifier))
             names.push_back(token.getRawIdentifier());
     }
-    is_made |=
-        kind != clang::PIK_HashPragma || at.isMacroID() || has_macros(names);
+    is_made |= kind != clang::PIK_HashPragma || at.isMacroID() ||
+               has_macros(names) || makes_errors(names);
 }
 
 /* The content of the file is in no token. */
@@ -106,14 +126,18 @@ void pragmas::EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
                              const clang::LexEmbedParametersResult &how)
 {
     std::optional<int64_t> limit;
+    const size_t offset =
+        how.MaybeOffsetParam ? how.MaybeOffsetParam->Offset : 0;
 
     if (!file)
         return;
-    if (how.MaybeLimitParam)
+    if (how.MaybeLimitParam && how.MaybeLimitParam->Limit <= INT64_MAX)
         limit = static_cast<int64_t>(how.MaybeLimitParam->Limit);
     const auto content = preprocessor.getFileManager().getBufferForFile(
         *file, false, false, limit);
 
+    tokens->take_text(std::to_string(offset));
+    tokens->take_text(limit ? std::to_string(*limit) : "");
     tokens->take_text(content ? (*content)->getBuffer() : "");
 }
 
@@ -124,6 +148,8 @@ void pragmas::HasEmbed(clang::SourceLocation, llvm::StringRef, bool,
 {
     if (file)
         (void)preprocessor.getFileManager().getBufferForFile(*file);
+    answers.append(file ? std::to_string(file->getSize()) : "n");
+    answers.push_back(' ');
 }
 
 /* What differs each time cannot be found again. */
@@ -232,39 +258,74 @@ void kiln__clang_tokens::take(clang::Preprocessor &preprocessor,
         take_text(name->getName());
 }
 
+/* What a text may have that makes lines count: a warning that is an error, or a
+   condition with a line. */
+static bool asks_for_lines(llvm::StringRef text)
+{
+    return text.contains("__LINE__") ||
+           (text.contains("diagnostic") &&
+            (text.contains("error") || text.contains("fatal")));
+}
+
+bool kiln__clang_tokens::has_strict_warnings() const
+{
+    for (size_t i = 0; i < job->request->option_count; i++)
+        if (strcmp(job->request->options[i], "-Werror") == 0)
+            return true;
+    return false;
+}
+
 /* Takes everything that was read, and the macros of options. */
 void kiln__clang_tokens::take_files(clang::Preprocessor &preprocessor)
 {
-    const clang::SourceManager &all = preprocessor.getSourceManager();
+    clang::SourceManager &all = preprocessor.getSourceManager();
+    std::vector<std::pair<clang::SourceLocation, llvm::StringRef>> texts;
+    bool is_exact = has_strict_warnings();
 
-    for (size_t i = 0; i < job->request->option_count; i++)
+    for (size_t i = 0; i < job->request->option_count; i++) {
         take_text(job->request->options[i]);
+        is_exact |= asks_for_lines(job->request->options[i]);
+    }
     for (unsigned i = 0; i < all.local_sloc_entry_size(); i++) {
         const clang::SrcMgr::SLocEntry &entry = all.getLocalSLocEntry(i);
 
         if (!entry.isFile() || !entry.getFile().getContentCache().OrigEntry)
             continue;
-        take_file(preprocessor,
-                  clang::SourceLocation::getFromRawEncoding(entry.getOffset()),
-                  entry.getFile().getContentCache().getBufferDataIfLoaded());
+        const auto text =
+            entry.getFile().getContentCache().getBufferDataIfLoaded();
+
+        if (!text)
+            continue;
+        texts.emplace_back(
+            clang::SourceLocation::getFromRawEncoding(entry.getOffset()),
+            *text);
+        is_exact |= asks_for_lines(*text);
     }
+    for (const auto &[start, text] : texts)
+        if (is_exact)
+            take_text(text);
+        else
+            take_file(preprocessor, start, text);
 }
 
+/* Where a line begins, and whether space is before a token, decides what
+   directives mean. */
 void kiln__clang_tokens::take_file(clang::Preprocessor &preprocessor,
                                    clang::SourceLocation start,
-                                   std::optional<llvm::StringRef> text)
+                                   llvm::StringRef text)
 {
     clang::Token token;
+    clang::Lexer lexer(start, preprocessor.getLangOpts(), text.begin(),
+                       text.begin(), text.end());
 
-    if (!text)
-        return;
-    clang::Lexer lexer(start, preprocessor.getLangOpts(), text->begin(),
-                       text->begin(), text->end());
-
-    do {
+    for (;;) {
         lexer.LexFromRawLexer(token);
         take(preprocessor, token);
-    } while (token.isNot(clang::tok::eof));
+        if (token.is(clang::tok::eof))
+            break;
+        bytes.push_back(token.isAtStartOfLine() ? 'l' : '-');
+        bytes.push_back(token.hasLeadingSpace() ? 's' : '-');
+    }
 }
 
 void kiln__clang_tokens::watch(clang::Preprocessor &preprocessor)
