@@ -126,7 +126,8 @@ typedef struct kiln__source_result {
     size_t note_count;
     /* Of the tokens after preprocessing, the options that the compiler reads,
        and the compiler's version. Comments, space and names of files do not
-       count; lines count with -g. Equal digests mean equal modules. */
+       count; lines count with -g, and each byte with -Werror. Equal digests
+       mean equal modules. */
     kiln_digest tokens;
     int32_t names_files; /* the source asks for a file's name (__FILE__): then
                             names of files count, too */
