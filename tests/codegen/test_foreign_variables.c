@@ -330,6 +330,32 @@ static void constructors_and_destructors_are_refused(void **state)
                        "", "it means something to a linker only");
 }
 
+/* On the host each group has its memory elsewhere. */
+static void constants_have_no_addresses_of_a_groups_memory(void **state)
+{
+    static const char *const list[] = {
+        "@t = internal addrspace(3) global [4 x i32] poison\n"
+        "@c = internal constant ptr addrspace(3) @t\n",
+        "@t = internal addrspace(3) global [4 x i32] poison\n"
+        "@c = internal constant [1 x ptr addrspace(3)]"
+        " [ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @t, i64 4)]\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        outcome o;
+
+        foreign_build(&o, foreign_target_of(HOST), list[i],
+                      "  %p = load ptr addrspace(3), ptr @c\n"
+                      "  store i32 1, ptr addrspace(3) %p\n",
+                      0);
+        assert_int_equal(o.status, KILN_ECODEGEN);
+        assert_contains(o.message,
+                        "variable 'c' of the module: its initialiser has the "
+                        "address of a variable of a group");
+    }
+}
+
 /* ---- what nobody reaches ---- */
 
 static void what_the_entry_does_not_reach_is_not_looked_at(void **state)
@@ -379,6 +405,7 @@ int main(void)
         cmocka_unit_test(memory_of_a_group_begins_undefined),
         cmocka_unit_test(what_a_loader_or_a_linker_would_make_is_refused),
         cmocka_unit_test(constructors_and_destructors_are_refused),
+        cmocka_unit_test(constants_have_no_addresses_of_a_groups_memory),
         cmocka_unit_test(what_the_entry_does_not_reach_is_not_looked_at),
     };
 

@@ -52,7 +52,10 @@ static const char *refused_initialiser(const kiln__codegen_job *job,
     const int count = LLVMGetNumOperands(constant);
 
     if (LLVMIsAGlobalValue(constant))
-        return NULL;
+        return kiln__groups_is_variable(job, constant)
+                   ? "its initialiser has the address of a variable of a "
+                     "group, which each group has elsewhere"
+                   : NULL;
     if (depth > DEPTH_MAX)
         return "its initialiser is nested too deeply";
     if (kiln__llvm_linker_constant(constant) != NULL)
