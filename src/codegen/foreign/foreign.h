@@ -66,6 +66,10 @@ kiln_status kiln__foreign_check_code(kiln__codegen_job *job);
 const char *kiln__foreign_refused_type(const kiln__codegen_job *job,
                                        LLVMTypeRef type);
 
+/* ---- foreign_labels.c ---- */
+/* True for a function that has a label whose address an instruction takes. */
+int kiln__foreign_takes_labels(LLVMValueRef function);
+
 /* ---- foreign_variables.c ---- */
 kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                                          LLVMValueRef variable);

@@ -288,9 +288,6 @@ static const char *refused_operands(const kiln__codegen_job *job,
         LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
         const char *why = kiln__foreign_refused_type(job, LLVMTypeOf(operand));
 
-        if (why == NULL && LLVMIsABlockAddress(operand) &&
-            !job->backend->foreign->has_label_addresses)
-            why = no_labels;
         if (why == NULL && kiln__llvm_linker_constant(operand) != NULL)
             why = "it has an address that only a linker understands";
         if (why != NULL)
@@ -421,6 +418,9 @@ static kiln_status check_function(kiln__foreign_findings *found,
         return KILN_OK;
     }
     why = refused_head(job, function);
+    if (why == NULL && !job->backend->foreign->has_label_addresses &&
+        kiln__foreign_takes_labels(function))
+        why = no_labels;
     if (why != NULL)
         return refuse_function(job, function, why);
     return check_body(found, function);

@@ -158,6 +158,72 @@ static const char *refused_of_target(const kiln__codegen_job *job,
                : NULL;
 }
 
+/* ---- the stack ---- */
+
+/* How many casts and values that meet are looked through. */
+#define DEPTH_MAX 8
+
+static int calls_intrinsic(LLVMValueRef value, const char *name)
+{
+    const LLVMValueRef callee = LLVMIsACallInst(value) != NULL
+                                    ? LLVMIsAFunction(LLVMGetCalledValue(value))
+                                    : NULL;
+
+    return callee != NULL && LLVMGetIntrinsicID(callee) != 0 &&
+           LLVMGetIntrinsicID(callee) ==
+               LLVMLookupIntrinsicID(name, strlen(name));
+}
+
+static int is_saved(LLVMValueRef value, unsigned depth);
+
+/* True when a pointer's users read it or write results of llvm.stacksave there.
+   Code that was not optimised keeps them in memory. */
+static int keeps_saved(LLVMValueRef place, unsigned depth)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(place);
+         use != NULL && depth <= DEPTH_MAX; use = LLVMGetNextUse(use)) {
+        const LLVMValueRef user = LLVMGetUser(use);
+        const int is_kept = LLVMIsALoadInst(user) != NULL ||
+                            (LLVMIsAStoreInst(user) != NULL &&
+                             LLVMGetOperand(user, 1) == place &&
+                             is_saved(LLVMGetOperand(user, 0), depth + 1)) ||
+                            calls_intrinsic(user, "llvm.lifetime.start") ||
+                            calls_intrinsic(user, "llvm.lifetime.end") ||
+                            (LLVMIsAAddrSpaceCastInst(user) != NULL &&
+                             keeps_saved(user, depth + 1));
+
+        if (!is_kept)
+            return 0;
+    }
+    return depth <= DEPTH_MAX;
+}
+
+static int all_are_saved(LLVMValueRef phi, unsigned depth)
+{
+    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
+        if (!is_saved(LLVMGetIncomingValue(phi, i), depth + 1))
+            return 0;
+    return 1;
+}
+
+static int is_saved(LLVMValueRef value, unsigned depth)
+{
+    LLVMValueRef place;
+
+    if (depth > DEPTH_MAX)
+        return 0;
+    if (LLVMIsAPHINode(value) != NULL)
+        return all_are_saved(value, depth);
+    if (LLVMIsAAddrSpaceCastInst(value) != NULL)
+        return is_saved(LLVMGetOperand(value, 0), depth + 1);
+    if (LLVMIsALoadInst(value) == NULL)
+        return calls_intrinsic(value, "llvm.stacksave");
+    place = LLVMGetOperand(value, 0);
+    while (LLVMIsAAddrSpaceCastInst(place) != NULL)
+        place = LLVMGetOperand(place, 0);
+    return LLVMIsAAllocaInst(place) != NULL && keeps_saved(place, depth + 1);
+}
+
 const char *kiln__foreign_refused_intrinsic(const kiln__codegen_job *job,
                                             LLVMValueRef call, const char *name)
 {
@@ -168,6 +234,9 @@ const char *kiln__foreign_refused_intrinsic(const kiln__codegen_job *job,
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
         if (begins(name, refusals[i].name))
             return refusals[i].why;
+    if (begins(name, "llvm.stackrestore") &&
+        !is_saved(LLVMGetOperand(call, 0), 0))
+        return "its pointer is no result of llvm.stacksave";
     if (is_of_a_target(base))
         return refused_of_target(job, call, base);
     return kiln__foreign_unsupported(
