@@ -152,6 +152,45 @@ static void messages_have_the_names_that_the_author_knows(void **state)
 #undef LARGE
 }
 
+/* Where else a stack pointer would point, nobody knows. */
+static void stacks_are_restored_to_what_was_saved(void **state)
+{
+#define STACK \
+    "declare ptr @llvm.stacksave.p0()\n" \
+    "declare void @llvm.stackrestore.p0(ptr)\n"
+#define SAVE "  %s = call ptr @llvm.stacksave.p0()\n"
+#define RESTORE(pointer) "  call void @llvm.stackrestore.p0(ptr " pointer ")\n"
+    static const char *const good[] = {
+        SAVE RESTORE("%s"),
+        "  %a = alloca ptr\n" SAVE "  store ptr %s, ptr %a\n"
+        "  %l = load ptr, ptr %a\n" RESTORE("%l"),
+    };
+    static const char *const bad[] = {
+        RESTORE("null"),
+        "  %a = alloca ptr\n" RESTORE("%a"),
+        "  %a = alloca ptr\n  store ptr null, ptr %a\n" SAVE
+        "  store ptr %s, ptr %a\n"
+        "  %l = load ptr, ptr %a\n" RESTORE("%l"),
+        SAVE "  %i = getelementptr i8, ptr %s, i64 %n\n" RESTORE("%i"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        for (uint8_t level = 0; level < 3; level++)
+            assert_int_equal(foreign_run(STACK, good[i], level), 1);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        outcome o;
+
+        foreign_build(&o, foreign_target_of(HOST), STACK, bad[i], 0);
+        assert_int_equal(o.status, KILN_ECODEGEN);
+        assert_contains(o.message, "calls 'llvm.stackrestore.p0': its pointer "
+                                   "is no result of llvm.stacksave");
+    }
+#undef STACK
+#undef SAVE
+#undef RESTORE
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +200,7 @@ int main(void)
         cmocka_unit_test(numbers_of_variables_have_64_bits),
         cmocka_unit_test(what_grows_as_it_runs_is_refused_on_the_host),
         cmocka_unit_test(messages_have_the_names_that_the_author_knows),
+        cmocka_unit_test(stacks_are_restored_to_what_was_saved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
