@@ -4,6 +4,7 @@
 #include <clang/Frontend/FrontendActions.h>
 #include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <llvm-c/Core.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -179,6 +180,8 @@ extern "C" kiln_status kiln__clang_parse(kiln__clang_job *job)
         compiler.setVirtualFileSystem(files);
         compiler.createDiagnostics(&notes, false);
         compiler.createFileManager();
+        /* they are refused instead: clang_tokens.cc */
+        compiler.getPreprocessorOpts().DisablePragmaDebugCrash = true;
         run(job, compiler);
     }
     kiln__clang_tell_files(job, *looks);

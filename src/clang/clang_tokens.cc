@@ -36,6 +36,7 @@ class pragmas : public clang::PPCallbacks
 
     void PragmaDirective(clang::SourceLocation at,
                          clang::PragmaIntroducerKind kind) override;
+    void PragmaDebug(clang::SourceLocation at, llvm::StringRef what) override;
     void MacroExpands(const clang::Token &name, const clang::MacroDefinition &,
                       clang::SourceRange, const clang::MacroArgs *) override;
     void EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
@@ -118,6 +119,18 @@ void pragmas::PragmaDirective(clang::SourceLocation at,
     }
     is_made |= kind != clang::PIK_HashPragma || at.isMacroID() ||
                has_macros(names) || makes_errors(names);
+}
+
+/* These pragmas are for tests of clang: they end the process or print. */
+void pragmas::PragmaDebug(clang::SourceLocation at, llvm::StringRef what)
+{
+    clang::DiagnosticsEngine &engine = preprocessor.getDiagnostics();
+
+    engine.Report(at, engine.getCustomDiagID(
+                          clang::DiagnosticsEngine::Error,
+                          "'#pragma clang __debug %0' is not supported: it is "
+                          "for tests of clang itself"))
+        << what;
 }
 
 /* The content of the file is in no token. */

@@ -324,6 +324,31 @@ static void check_refused(const char *text, const char *name, uint32_t line)
     assert_int_equal(test.result.notes[0].line, line);
 }
 
+/* They would end the process. */
+static void pragmas_that_test_clang_are_refused(void **state)
+{
+    static const char *const list[] = {
+        "crash",          "parser_crash", "llvm_fatal_error",
+        "overflow_stack", "assert",       "llvm_unreachable",
+    };
+    char text[200], words[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        snprintf(words, sizeof words,
+                 "'#pragma clang __debug %s' is not supported", list[i]);
+        snprintf(text, sizeof text,
+                 "\n#pragma clang __debug %s\nkernel void k(global int *a) {}",
+                 list[i]);
+        check_refused(text, words, 2);
+        snprintf(text, sizeof text,
+                 "_Pragma(\"clang __debug %s\")\n"
+                 "kernel void k(global int *a) {}",
+                 list[i]);
+        check_refused(text, words, 1);
+    }
+}
+
 /* What of a function is refused; "": nothing, and it has a module. */
 static const char *refusal(const char *name)
 {
@@ -548,6 +573,7 @@ int main(void)
         TEST(warnings_are_told_on_success),
         TEST(notes_of_an_error_are_few),
         TEST(formats_are_checked_where_they_are),
+        TEST(pragmas_that_test_clang_are_refused),
         TEST(images_and_samplers_are_refused_by_name),
         TEST(an_image_is_no_matter_of_other_kernels),
         TEST(annotations_are_taken),
