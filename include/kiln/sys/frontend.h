@@ -278,9 +278,10 @@ typedef struct kiln_frontend_ops {
  * Variables must be constants: declared so, or only read. They are in address
  * spaces 0, 1 or 4 (on spirv also 2), aligned to at most 4096 bytes. An
  * initialiser may hold pointers to functions and constants of the module,
- * except on spirv; numbers computed from addresses, and addresses of labels,
- * only on host and rocm. A variable in space 3 is in the memory of a group: it
- * can be written, and its initialiser is poison or undef. Refused are other
+ * except on spirv; numbers computed from addresses only on host and rocm;
+ * addresses of labels only on the host. A variable in space 3 is in the memory
+ * of a group: it can be written, and its initialiser is poison or undef; on the
+ * host no other initialiser may hold its address. Refused are other
  * variables that can be written (a kernel keeps state in its arguments or in
  * sites), and variables that are thread-local, external,
  * externally_initialized, appending, with a section; llvm.global_ctors,
