@@ -9,6 +9,7 @@
 #include "base/data/array.h"
 #include "base/error.h"
 #include "base/system/thread.h"
+#include "codegen/devmath/devmath.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/foreign/math/foreign_math.h"
 #include "codegen/generate.h"
@@ -132,6 +133,7 @@ static kiln_status link_module(kiln__codegen_job *job)
     if (job->request->module == NULL)
         KILN_TRY(kiln__link_functions(job));
     KILN_TRY(kiln__link_imports(job));
+    kiln__devmath_define(job);
     KILN_TRY(check_undefined(job, job->module));
     return kiln__check_import_types(job, job->module);
 }

@@ -28,6 +28,16 @@ typedef struct planning {
     size_t count;
 } planning;
 
+/* The names by which lowering looks for the node's function. */
+static int names_of(const planning *p, const kiln__ir_node *node)
+{
+    const int contracts = (node->flags & KILN__IR_CONTRACT_ON) != 0 ||
+                          ((node->flags & KILN__IR_CONTRACT_OFF) == 0 &&
+                           p->build->config->contract == KILN_SWITCH_ON);
+
+    return contracts ? p->names : kiln__strict_math_names(p->names);
+}
+
 static void note(planning *p, const kiln__ir *ir, const kiln__ir_node *node)
 {
     const int32_t kind =
@@ -36,8 +46,9 @@ static void note(planning *p, const kiln__ir *ir, const kiln__ir_node *node)
     char name[KILN__MATH_NAME_SIZE];
 
     if (!kiln__kind_is_float(kind) || p->seen[node->imm][is_f64] ||
-        !kiln__device_math_name(name, p->names, (uint32_t)node->imm,
-                                is_f64 ? KILN_TYPE_F64 : KILN_TYPE_F32))
+        kiln__device_math_name(name, names_of(p, node), (uint32_t)node->imm,
+                               is_f64 ? KILN_TYPE_F64 : KILN_TYPE_F32) !=
+            KILN__FROM_LIBRARY)
         return;
     p->seen[node->imm][is_f64] = 1;
     p->count++;
@@ -76,7 +87,8 @@ static kiln_status list(kiln__library_use **out, const planning *p)
             if (!p->seen[i][is_f64])
                 continue;
             (void)kiln__device_math_name(
-                name, p->names, i, is_f64 ? KILN_TYPE_F64 : KILN_TYPE_F32);
+                name, kiln__strict_math_names(p->names), i,
+                is_f64 ? KILN_TYPE_F64 : KILN_TYPE_F32);
             uses[used].library = p->library;
             uses[used++].symbol = kiln__arena_text(arena, name);
         }

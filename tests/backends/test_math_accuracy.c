@@ -251,7 +251,8 @@ static void doubles_are_as_near_as_promised(void **state)
     }
 }
 
-/* KILN_TEST_MATH=vendor asks for the vendor's library. */
+/* KILN_TEST_MATH is "vendor", which asks for the vendor's library, or "strict":
+   then nothing contracts, and no function is Kiln's own. */
 static int setup(void **state)
 {
     const char *math = getenv("KILN_TEST_MATH");
@@ -260,10 +261,12 @@ static int setup(void **state)
     if (kernels_setup(state) != 0)
         return 1;
     if (strcmp(kernels_backend(), "host") != 0)
-        library = math == NULL                             ? OF_LIBCLC
-                  : strcmp(kernels_backend(), "cuda") == 0 ? OF_LIBDEVICE
-                                                           : OF_OCML;
-    if (math != NULL)
+        library = math == NULL || strcmp(math, "strict") == 0 ? OF_LIBCLC
+                  : strcmp(kernels_backend(), "cuda") == 0    ? OF_LIBDEVICE
+                                                              : OF_OCML;
+    if (math != NULL && strcmp(math, "strict") == 0)
+        options.contract = KILN_SWITCH_OFF;
+    else if (math != NULL)
         options.math = KILN_MATH_VENDOR;
     config = kernels_config(*state, &options);
     return 0;

@@ -33,6 +33,12 @@ extern const named_function nvvm_math_functions[];
 extern const named_function amdgcn_functions[];
 extern const named_function assembly_functions[]; /* by a part of asm's text */
 
+/* The share of the error that the hardware may make that it does make, from -1
+   to 1: KILN_TEST_APPROXIMATE, or 0. (functions_nvvm_math.c) */
+double error_share(void);
+/* Rounds a result that is so many units in the last place off, at most. */
+float off_by_units(double exact, double units);
+
 /* ---- fibre.c: stacks ---- */
 
 typedef struct fibre {

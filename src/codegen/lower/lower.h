@@ -204,6 +204,8 @@ LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node);
 LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
                               int64_t operation, LLVMValueRef *arguments,
                               unsigned count);
+/* True where products and sums may be fused: not in strict code. */
+int kiln__lower_contracts(const kiln__lowering *l, const kiln__ir_node *node);
 /* Sets the flags that the node's switches allow; returns `value`. */
 LLVMValueRef kiln__lower_flags(const kiln__lowering *l,
                                const kiln__ir_node *node, LLVMValueRef value);

@@ -34,7 +34,7 @@ LLVMValueRef kiln__lower_spread(kiln__lowering *l, LLVMTypeRef like,
                                   LLVMConstNull(mask), "");
 }
 
-static int may_contract(const kiln__lowering *l, const kiln__ir_node *node)
+int kiln__lower_contracts(const kiln__lowering *l, const kiln__ir_node *node)
 {
     if (node->flags & KILN__IR_CONTRACT_ON)
         return 1;
@@ -47,7 +47,7 @@ LLVMValueRef kiln__lower_flags(const kiln__lowering *l,
 {
     LLVMFastMathFlags flags = LLVMFastMathNone;
 
-    if (may_contract(l, node))
+    if (kiln__lower_contracts(l, node))
         flags |= LLVMFastMathAllowContract;
     if (kiln__lower_is_fast(l, node))
         flags |= LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |

@@ -98,9 +98,13 @@ static int function_name(const kiln__lowering *l, const kiln__ir_node *node,
     const int is_f32 = LLVMGetTypeKind(lane) == LLVMFloatTypeKind;
 
     if (l->job->backend->device != NULL)
-        return kiln__device_math_name(out, settings->math_names,
-                                      (uint32_t)node->imm,
-                                      is_f32 ? KILN_TYPE_F32 : KILN_TYPE_F64);
+        return kiln__device_math_name(
+                   out,
+                   kiln__lower_contracts(l, node)
+                       ? settings->math_names
+                       : kiln__strict_math_names(settings->math_names),
+                   (uint32_t)node->imm,
+                   is_f32 ? KILN_TYPE_F32 : KILN_TYPE_F64) != KILN__FROM_CODE;
     if (intrinsics[node->imm] != NULL || node->imm == KILN__MATH_FMOD)
         return 0;
     (void)snprintf(out, KILN__MATH_NAME_SIZE, "%s%s",

@@ -269,6 +269,25 @@ typedef struct kiln__codegen_device {
                                  LLVMValueRef item);
 } kiln__codegen_device;
 
+/**
+ * Instructions of a device for f32 that are right to a unit or two in the last
+ * place, as names of LLVM's intrinsics. Kiln's own mathematics is made of them
+ * (codegen/devmath). What is said of subnormal numbers is where they may be
+ * taken for 0.
+ */
+typedef struct kiln__codegen_approximate {
+    const char *power;      /* 2^x; subnormal x and results */
+    const char *full_power; /* the same, none */
+    const char *reciprocal; /* subnormal x and results */
+    const char *rsqrt;      /* 1 / sqrt(x); subnormal x, unless full_rsqrt */
+    int full_rsqrt;
+    const char *clamped_fma; /* within 0 and 1, and 0 for NaN; or NULL */
+    const char *median;      /* of three; NULL where clamped_fma is set */
+    const char *log;         /* NULL: a polynomial is better */
+    const char *log2;
+    const char *log10;
+} kiln__codegen_approximate;
+
 #define KILN__SHARED_SPACE 3u
 #define KILN__DYNAMIC_ALIGNMENT 16u
 
@@ -454,6 +473,7 @@ typedef struct kiln__codegen_backend {
     const kiln__codegen_item *item;
     const kiln__codegen_groups *groups; /* NULL: the target has barriers */
     const kiln__codegen_device *device; /* set where `groups` is NULL */
+    const kiln__codegen_approximate *approximate; /* NULL: none */
     const kiln__foreign_rules *foreign;
     const kiln__codegen_machine *machine; /* NULL: LLVM generates the code */
     const kiln__codegen_process *process; /* NULL: it has no such state */

@@ -115,7 +115,7 @@ static const kiln__target_traits known[] = {
     {
         .backend = "cuda",
         .is_device = 1,
-        .open = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_NVPTX64},
+        .open = {KILN__NAMES_OWN, 1, KILN__TOOL_LIBCLC_NVPTX64},
         .vendor = {KILN__NAMES_LIBDEVICE, 1, KILN__TOOL_LIBDEVICE},
         .builtins = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_NVPTX64},
         .private_bytes = DEVICE_PRIVATE,
@@ -125,7 +125,7 @@ static const kiln__target_traits known[] = {
     {
         .backend = "rocm",
         .is_device = 1,
-        .open = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_AMDGCN},
+        .open = {KILN__NAMES_OWN, 1, KILN__TOOL_LIBCLC_AMDGCN},
         .vendor = {KILN__NAMES_OCML, 1, KILN__TOOL_OCML},
         .builtins = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_AMDGCN},
         .private_bytes = DEVICE_PRIVATE,

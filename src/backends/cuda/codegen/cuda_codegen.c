@@ -275,12 +275,22 @@ static const kiln__foreign_rules foreign = {
     .clock = "llvm.readcyclecounter",
 };
 
+static const kiln__codegen_approximate approximate = {
+    .power = "llvm.nvvm.ex2.approx.ftz",
+    .full_power = "llvm.nvvm.ex2.approx",
+    .reciprocal = "llvm.nvvm.rcp.approx.ftz.f",
+    .rsqrt = "llvm.nvvm.rsqrt.approx.f",
+    .full_rsqrt = 1,
+    .clamped_fma = "llvm.nvvm.fma.rn.sat.f",
+};
+
 /* LLVM's machine numbers the calls that it makes, beginning with its first job,
    and the numbers are in the text. So each job has a machine of its own. */
 const kiln__codegen_backend kiln__cuda_codegen = {
     .name = "cuda",
     .format = "ptx",
     .device = &hardware.device,
+    .approximate = &approximate,
     .foreign = &foreign,
     .process =
         &(const kiln__codegen_process){.guard_forks = kiln__nvjitlink_guard},

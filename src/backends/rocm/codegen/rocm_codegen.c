@@ -218,10 +218,22 @@ static LLVMValueRef fast(kiln__codegen_job *job, LLVMBuilderRef builder,
     return made;
 }
 
+static const kiln__codegen_approximate approximate = {
+    .power = "llvm.amdgcn.exp2",
+    .full_power = "llvm.exp2",
+    .reciprocal = "llvm.amdgcn.rcp",
+    .rsqrt = "llvm.amdgcn.rsq",
+    .median = "llvm.amdgcn.fmed3",
+    .log = "llvm.log",
+    .log2 = "llvm.log2",
+    .log10 = "llvm.log10",
+};
+
 const kiln__codegen_backend kiln__rocm_codegen = {
     .name = "rocm",
     .format = "elf",
     .device = &hardware.device,
+    .approximate = &approximate,
     .foreign = &foreign,
     .process =
         &(const kiln__codegen_process){.abandon = kiln__elf_link_abandon,

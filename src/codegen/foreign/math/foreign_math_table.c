@@ -75,6 +75,7 @@ static const kiln__math_function functions[] = {
     {"canonicalize", "canonicalize", KILN__FORM_1, KILN__RECIPE_CANONICAL,
      .is_c = 0},
     {"cospi", NULL, KILN__FORM_1, .is_c = 0},
+    {"rsqrt", NULL, KILN__FORM_1, .is_c = 0},
     {"sinpi", NULL, KILN__FORM_1, .is_c = 0},
     TWO(atan2, "atan2", KILN__RECIPE_NONE),
     TWO(copysign, "copysign", KILN__RECIPE_NONE),
@@ -359,6 +360,13 @@ void kiln__math_symbol(char out[KILN__MATH_SYMBOL_SIZE],
     const char *name = f->name;
 
     switch (job->settings->math_names) {
+    case KILN__NAMES_OWN:
+        if (job->settings->contract && kiln__math_is_own(name, is_f64))
+            snprintf(out, KILN__MATH_SYMBOL_SIZE, KILN__OWN_PREFIX "%s.f%d",
+                     name, is_f64 ? 64 : 32);
+        else
+            opencl_name(out, f, is_f64);
+        break;
     case KILN__NAMES_LIBDEVICE:
         if (f == kiln__math_named("pown"))
             name = "powi";
