@@ -10,7 +10,8 @@
 
 /* Functions that Kiln has for devices: of f32, and of f64. */
 static const char *const own[2][40] = {
-    {"exp", "exp10", "exp2", "log", "log10", "log2", "rsqrt"},
+    {"cos", "exp", "exp10", "exp2", "log", "log10", "log2", "pow", "rsqrt",
+     "sin", "tan", "tanh"},
     {NULL},
 };
 

@@ -40,13 +40,18 @@ static double exp10_exact(double x)
 }
 
 static const function functions[] = {
+    {"cos", cos, NULL, -100, 100, {2, 2}},
     {"exp", exp, NULL, -104, 89, {3, 2}},
     {"exp10", exp10_exact, NULL, -46, 39, {3, 2}},
     {"exp2", exp2, NULL, -150, 129, {3, 2}},
     {"log", log, NULL, 0, 4, {1, 1}},
     {"log10", log10, NULL, 0, 4, {2, 2}},
     {"log2", log2, NULL, 0, 4, {2, 1}},
+    {"pow", NULL, pow, 0, 20, {4, 4}},
     {"rsqrt", rsqrt_exact, NULL, 0, 4, {2, 2}},
+    {"sin", sin, NULL, -100, 100, {2, 2}},
+    {"tan", tan, NULL, -100, 100, {4, 4}},
+    {"tanh", tanh, NULL, -10, 10, {2, 2}},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };

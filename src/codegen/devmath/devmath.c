@@ -19,12 +19,39 @@ LLVMValueRef kiln__dm_call(const kiln__dm *d, const char *name,
         arguments, count);
 }
 
+LLVMBasicBlockRef kiln__dm_block(const kiln__dm *d)
+{
+    return LLVMAppendBasicBlockInContext(
+        LLVMGetModuleContext(d->m.module),
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(d->m.builder)), "");
+}
+
+/* As branch weights of LLVM: how often each way is taken. */
+#define RARELY 1
+#define MOSTLY 2000
+
+void kiln__dm_branch(const kiln__dm *d, LLVMValueRef condition,
+                     LLVMBasicBlockRef cold, LLVMBasicBlockRef next)
+{
+    const LLVMContextRef context = LLVMGetModuleContext(d->m.module);
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
+    LLVMMetadataRef weights[3] = {
+        LLVMMDStringInContext2(context, "branch_weights", 14),
+        LLVMValueAsMetadata(LLVMConstInt(i32, RARELY, 0)),
+        LLVMValueAsMetadata(LLVMConstInt(i32, MOSTLY, 0))};
+    const LLVMValueRef branch =
+        LLVMBuildCondBr(d->m.builder, condition, cold, next);
+
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "prof", 4),
+                    LLVMMetadataAsValue(
+                        context, LLVMMDNodeInContext2(context, weights, 3)));
+}
+
 /* ---- names ---- */
 
 static const kiln__dm_function *const singles[] = {
-    kiln__dm_powers,
-    kiln__dm_logs,
-    NULL,
+    kiln__dm_powers, kiln__dm_logs, kiln__dm_angles,
+    kiln__dm_hyper,  kiln__dm_pows, NULL,
 };
 
 static const kiln__dm_function *const *const lists[2] = {singles, NULL};

@@ -23,11 +23,19 @@ typedef struct kiln__dm_function {
 /* Lists of functions; a NULL name ends them. */
 extern const kiln__dm_function kiln__dm_powers[]; /* of f32 */
 extern const kiln__dm_function kiln__dm_logs[];
+extern const kiln__dm_function kiln__dm_angles[];
+extern const kiln__dm_function kiln__dm_hyper[];
+extern const kiln__dm_function kiln__dm_pows[];
 
 /* ---- devmath.c ---- */
 /* Calls an intrinsic by its full name, of the type if it is overloaded. */
 LLVMValueRef kiln__dm_call(const kiln__dm *d, const char *name,
                            LLVMValueRef *arguments, unsigned count);
+/* Adds a block to the function that is being built. */
+LLVMBasicBlockRef kiln__dm_block(const kiln__dm *d);
+/* Ends the block: code that is hardly ever run, or else what follows it. */
+void kiln__dm_branch(const kiln__dm *d, LLVMValueRef condition,
+                     LLVMBasicBlockRef cold, LLVMBasicBlockRef next);
 
 static inline LLVMValueRef dm_one(const kiln__dm *d, const char *name,
                                   LLVMValueRef x)
