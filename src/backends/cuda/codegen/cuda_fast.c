@@ -6,11 +6,13 @@
 #include "ir/ir.h"
 
 /*
- * The tables of the PTX ISA give the errors: division 2 units in the last
- * place, the square root about 1, sine and cosine 2^-20.5 near zero, the
- * exponential 2 units, the logarithm 2^-22. Where all floats of the config are
- * fast, subnormal numbers become zeros in these instructions. Where only a
- * block of the program asks for fast floats, they do not.
+ * These are the instructions that NVIDIA's compiler uses with --use_fast_math.
+ * The tables of the PTX ISA give the errors: division 2 units in the last place
+ * for divisors up to 2^126, the square root about 1, sine and cosine 2^-20.5
+ * near zero, the exponential 2 units, the logarithm 2^-22, the hyperbolic
+ * tangent 2^-11. Where all floats of the config are fast, subnormal numbers
+ * become zeros in these instructions. Where only a block of the program asks
+ * for fast floats, they do not.
  */
 
 typedef struct quick {
@@ -39,7 +41,7 @@ typedef struct quick {
     }
 
 static const quick divide = {
-    {"llvm.nvvm.div.full", "llvm.nvvm.div.full.ftz"}, 2, 0, 0, 0};
+    {"llvm.nvvm.div.approx.f", "llvm.nvvm.div.approx.ftz.f"}, 2, 0, 0, 0};
 
 static const quick functions[KILN__MATH_COUNT] = {
     [KILN__MATH_SQRT] = {{"llvm.nvvm.sqrt.approx.f",
@@ -73,22 +75,82 @@ static LLVMValueRef scaled(LLVMBuilderRef builder, LLVMValueRef value,
                          LLVMConstReal(LLVMTypeOf(value), factor), "");
 }
 
-LLVMValueRef kiln__cuda_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
-                             int64_t operation, LLVMValueRef *arguments)
+static LLVMValueRef build(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                          const quick *q, LLVMValueRef *arguments)
 {
-    const quick *q =
-        operation == KILN__FAST_DIVIDE ? &divide : &functions[operation];
     const char *name = q->names[job->settings->fast_math != 0];
     LLVMTypeRef type = q->is_overloaded ? LLVMTypeOf(arguments[0]) : NULL;
-    LLVMValueRef operands[2] = {arguments[0], NULL};
+    LLVMValueRef operands[2] = {scaled(builder, arguments[0], q->before), NULL};
 
-    if (name == NULL)
-        return NULL;
-    operands[0] = scaled(builder, arguments[0], q->before);
     if (q->operands == 2)
         operands[1] = arguments[1];
     return scaled(builder,
                   kiln__call_intrinsic(builder, name, type, operands,
                                        (unsigned)q->operands),
                   q->after);
+}
+
+/* ---- what takes several ---- */
+
+static LLVMValueRef tangent(const kiln__codegen_job *job,
+                            LLVMBuilderRef builder, LLVMValueRef *arguments)
+{
+    LLVMValueRef both[2];
+
+    both[0] = build(job, builder, &functions[KILN__MATH_SIN], arguments);
+    both[1] = build(job, builder, &functions[KILN__MATH_COS], arguments);
+    return build(job, builder, &divide, both);
+}
+
+/* x^y = 2^(y log2(x)), for positive x. */
+static LLVMValueRef power(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef *arguments)
+{
+    LLVMValueRef log =
+        build(job, builder, &functions[KILN__MATH_LOG2], arguments);
+
+    log = LLVMBuildFMul(builder, arguments[1], log, "");
+    return build(job, builder, &functions[KILN__MATH_EXP2], &log);
+}
+
+/* With this flag, it is one instruction. */
+static LLVMValueRef hyperbolic(LLVMBuilderRef builder, LLVMValueRef *arguments)
+{
+    const LLVMValueRef call = kiln__call_intrinsic(
+        builder, "llvm.tanh", LLVMTypeOf(arguments[0]), arguments, 1);
+
+    LLVMSetFastMathFlags(call, LLVMFastMathApproxFunc);
+    return call;
+}
+
+/* The reciprocal takes no multiplication; it has only a form that flushes. */
+static LLVMValueRef quotient(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef *arguments)
+{
+    LLVMBool lost;
+
+    if (job->settings->fast_math && LLVMIsAConstantFP(arguments[0]) != NULL &&
+        LLVMConstRealGetDouble(arguments[0], &lost) == 1)
+        return kiln__call_intrinsic(builder, "llvm.nvvm.rcp.approx.ftz.f", NULL,
+                                    &arguments[1], 1);
+    return build(job, builder, &divide, arguments);
+}
+
+LLVMValueRef kiln__cuda_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             int64_t operation, LLVMValueRef *arguments)
+{
+    switch (operation) {
+    case KILN__FAST_DIVIDE:
+        return quotient(job, builder, arguments);
+    case KILN__MATH_TAN:
+        return tangent(job, builder, arguments);
+    case KILN__MATH_TANH:
+        return hyperbolic(builder, arguments);
+    case KILN__MATH_POW:
+        return power(job, builder, arguments);
+    default:
+        return functions[operation].names[0] == NULL
+                   ? NULL
+                   : build(job, builder, &functions[operation], arguments);
+    }
 }

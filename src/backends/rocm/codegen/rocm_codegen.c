@@ -186,38 +186,6 @@ static const kiln__foreign_rules foreign = {
     .refuse_own = kiln__rocm_refuse_own,
 };
 
-/* ---- fast forms ---- */
-
-/* With this flag, LLVM uses AMD's instructions as they are. Sine and cosine
-   lose most precision: their operand is first divided by two pi. */
-static LLVMValueRef fast(kiln__codegen_job *job, LLVMBuilderRef builder,
-                         int64_t operation, LLVMValueRef *arguments)
-{
-    static const char *const names[KILN__MATH_COUNT] = {
-        [KILN__MATH_SQRT] = "llvm.sqrt",   [KILN__MATH_SIN] = "llvm.sin",
-        [KILN__MATH_COS] = "llvm.cos",     [KILN__MATH_EXP] = "llvm.exp",
-        [KILN__MATH_EXP2] = "llvm.exp2",   [KILN__MATH_EXP10] = "llvm.exp10",
-        [KILN__MATH_LOG] = "llvm.log",     [KILN__MATH_LOG2] = "llvm.log2",
-        [KILN__MATH_LOG10] = "llvm.log10",
-    };
-    LLVMValueRef made;
-
-    (void)job;
-    if (operation == KILN__FAST_DIVIDE) {
-        made = LLVMBuildFDiv(builder, arguments[0], arguments[1], "");
-    } else if (names[operation] == NULL) {
-        return NULL;
-    } else {
-        made = kiln__call_intrinsic(builder, names[operation],
-                                    LLVMTypeOf(arguments[0]), arguments, 1);
-    }
-    LLVMSetFastMathFlags(
-        made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
-                  LLVMFastMathNoNaNs | LLVMFastMathNoInfs |
-                  LLVMFastMathAllowReciprocal | LLVMFastMathApproxFunc);
-    return made;
-}
-
 static const kiln__codegen_approximate approximate = {
     .power = "llvm.amdgcn.exp2",
     .full_power = "llvm.exp2",
@@ -243,7 +211,7 @@ const kiln__codegen_backend kiln__rocm_codegen = {
                 .finish = kiln__rocm_finish,
                 .reports = kiln__device_reports},
     .item = &kiln__device_items,
-    .fast = fast,
+    .fast = kiln__rocm_fast,
     .adapt = kiln__rocm_widen_divisions,
     .crowding_max = 500000,
     .is_scheduled = 1,

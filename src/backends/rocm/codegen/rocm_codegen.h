@@ -76,4 +76,9 @@ int kiln__rocm_has_intrinsic(const kiln__codegen_job *job, LLVMValueRef call,
 /* ---- rocm_codegen.c ---- */
 extern const kiln__codegen_backend kiln__rocm_codegen;
 
+/* ---- rocm_fast.c ---- */
+/* See `fast` in codegen_job.h. */
+LLVMValueRef kiln__rocm_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             int64_t operation, LLVMValueRef *arguments);
+
 #endif /* KILN_BACKENDS_ROCM_CODEGEN_ROCM_CODEGEN_H */

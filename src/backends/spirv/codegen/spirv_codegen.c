@@ -425,6 +425,7 @@ const kiln__codegen_backend kiln__spirv_codegen = {
                 .finish = finish_payload,
                 .reports = kiln__device_reports},
     .item = &kiln__device_items,
+    .fast = kiln__spirv_fast,
     .open = name_scopes,
     .passes = passes,
     .adapt = adapt,

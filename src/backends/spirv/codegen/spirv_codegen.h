@@ -127,6 +127,11 @@ LLVMMemoryBufferRef kiln__spirv_emit(kiln__codegen_job *job,
 kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job);
 void kiln__spirv_end_machine(void);
 
+/* ---- spirv_fast.c ---- */
+/* See `fast` in codegen_job.h. */
+LLVMValueRef kiln__spirv_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              int64_t operation, LLVMValueRef *arguments);
+
 /* ---- spirv_codegen.c ---- */
 extern const kiln__codegen_backend kiln__spirv_codegen;
 
