@@ -19,19 +19,12 @@ LLVMValueRef kiln__dm_call(const kiln__dm *d, const char *name,
         arguments, count);
 }
 
-LLVMBasicBlockRef kiln__dm_block(const kiln__dm *d)
-{
-    return LLVMAppendBasicBlockInContext(
-        LLVMGetModuleContext(d->m.module),
-        LLVMGetBasicBlockParent(LLVMGetInsertBlock(d->m.builder)), "");
-}
-
 /* As branch weights of LLVM: how often each way is taken. */
 #define RARELY 1
 #define MOSTLY 2000
 
-void kiln__dm_branch(const kiln__dm *d, LLVMValueRef condition,
-                     LLVMBasicBlockRef cold, LLVMBasicBlockRef next)
+static void branch(const kiln__dm *d, LLVMValueRef condition,
+                   LLVMBasicBlockRef rare, LLVMBasicBlockRef next)
 {
     const LLVMContextRef context = LLVMGetModuleContext(d->m.module);
     const LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
@@ -39,12 +32,47 @@ void kiln__dm_branch(const kiln__dm *d, LLVMValueRef condition,
         LLVMMDStringInContext2(context, "branch_weights", 14),
         LLVMValueAsMetadata(LLVMConstInt(i32, RARELY, 0)),
         LLVMValueAsMetadata(LLVMConstInt(i32, MOSTLY, 0))};
-    const LLVMValueRef branch =
-        LLVMBuildCondBr(d->m.builder, condition, cold, next);
+    const LLVMValueRef made =
+        LLVMBuildCondBr(d->m.builder, condition, rare, next);
 
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "prof", 4),
+    LLVMSetMetadata(made, LLVMGetMDKindIDInContext(context, "prof", 4),
                     LLVMMetadataAsValue(
                         context, LLVMMDNodeInContext2(context, weights, 3)));
+}
+
+static LLVMBasicBlockRef block(const kiln__dm *d)
+{
+    return LLVMAppendBasicBlockInContext(
+        LLVMGetModuleContext(d->m.module),
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(d->m.builder)), "");
+}
+
+kiln__dm_detour kiln__dm_leave(const kiln__dm *d, LLVMValueRef condition)
+{
+    const kiln__dm_detour detour = {LLVMGetInsertBlock(d->m.builder), block(d),
+                                    block(d)};
+
+    branch(d, condition, detour.rare, detour.behind);
+    LLVMPositionBuilderAtEnd(d->m.builder, detour.rare);
+    return detour;
+}
+
+void kiln__dm_meet(const kiln__dm *d, kiln__dm_detour *detour)
+{
+    detour->rare = LLVMGetInsertBlock(d->m.builder);
+    LLVMBuildBr(d->m.builder, detour->behind);
+    LLVMPositionBuilderAtEnd(d->m.builder, detour->behind);
+}
+
+LLVMValueRef kiln__dm_either(const kiln__dm *d, const kiln__dm_detour *detour,
+                             LLVMValueRef usual, LLVMValueRef rare)
+{
+    LLVMBasicBlockRef from[2] = {detour->before, detour->rare};
+    LLVMValueRef values[2] = {usual, rare};
+    const LLVMValueRef phi = LLVMBuildPhi(d->m.builder, LLVMTypeOf(usual), "");
+
+    LLVMAddIncoming(phi, values, from, 2);
+    return phi;
 }
 
 /* ---- names ---- */
@@ -54,35 +82,51 @@ static const kiln__dm_function *const singles[] = {
     kiln__dm_hyper,  kiln__dm_pows, NULL,
 };
 
-static const kiln__dm_function *const *const lists[2] = {singles, NULL};
+static const kiln__dm_function *const doubles[] = {kiln__dm_doubles, NULL};
 
-static int is_named(const kiln__dm_function *f, const char *name, size_t size)
+/* What builds a function: one for devices, or else one of the host's. */
+typedef struct builder {
+    kiln__dm_body own;
+    kiln__vm_body shared;
+} builder;
+
+static kiln__dm_body find_own(const char *name, int is_f64)
 {
-    return strncmp(f->name, name, size) == 0 && f->name[size] == '\0';
-}
-
-/* Returns what builds the function of that name, or NULL. */
-static kiln__dm_body find(const char *symbol)
-{
-    const char *name = symbol + sizeof KILN__OWN_PREFIX - 1, *end;
-
-    if (strncmp(symbol, KILN__OWN_PREFIX, sizeof KILN__OWN_PREFIX - 1) != 0)
-        return NULL;
-    end = strchr(name, '.');
-    if (end == NULL)
-        return NULL;
-    for (const kiln__dm_function *const *list = lists[strcmp(end, ".f64") == 0];
-         list != NULL && *list != NULL; list++)
+    for (const kiln__dm_function *const *list = is_f64 ? doubles : singles;
+         *list != NULL; list++)
         for (const kiln__dm_function *f = *list; f->name != NULL; f++)
-            if (is_named(f, name, (size_t)(end - name)))
+            if (strcmp(f->name, name) == 0)
                 return f->body;
     return NULL;
+}
+
+#define NAME_SIZE 16
+
+/* Returns what builds the function of that name, if anything. */
+static builder find(const char *symbol)
+{
+    const char *start = symbol + sizeof KILN__OWN_PREFIX - 1, *end;
+    char name[NAME_SIZE];
+    unsigned operands;
+    builder found = {NULL, NULL};
+
+    if (strncmp(symbol, KILN__OWN_PREFIX, sizeof KILN__OWN_PREFIX - 1) != 0)
+        return found;
+    end = strchr(start, '.');
+    if (end == NULL || end - start >= NAME_SIZE)
+        return found;
+    memcpy(name, start, (size_t)(end - start));
+    name[end - start] = '\0';
+    found.own = find_own(name, strcmp(end, ".f64") == 0);
+    if (found.own == NULL && strcmp(end, ".f64") == 0)
+        found.shared = kiln__vm_find(name, 1, &operands);
+    return found;
 }
 
 /* ---- bodies ---- */
 
 static void define(const kiln__codegen_job *job, LLVMValueRef function,
-                   kiln__dm_body body)
+                   const builder *by)
 {
     const LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
     LLVMValueRef x[OPERANDS_MAX];
@@ -94,7 +138,9 @@ static void define(const kiln__codegen_job *job, LLVMValueRef function,
         builder, LLVMAppendBasicBlockInContext(job->context, function, ""));
     LLVMGetParams(function, x);
     kiln__vm_init(&d.m, job->module, builder, LLVMTypeOf(x[0]));
-    LLVMBuildRet(builder, body(&d, x));
+    d.m.inverse = kiln__dm_inverse;
+    LLVMBuildRet(builder,
+                 by->own != NULL ? by->own(&d, x) : by->shared(&d.m, x));
     LLVMDisposeBuilder(builder);
 }
 
@@ -106,15 +152,16 @@ void kiln__devmath_define(const kiln__codegen_job *job)
         return;
     for (f = LLVMGetFirstFunction(job->module); f != NULL; f = next) {
         size_t size;
-        const kiln__dm_body body =
-            LLVMIsDeclaration(f) ? find(LLVMGetValueName2(f, &size)) : NULL;
+        builder by = {NULL, NULL};
 
         next = LLVMGetNextFunction(f);
-        if (body == NULL)
+        if (LLVMIsDeclaration(f))
+            by = find(LLVMGetValueName2(f, &size));
+        if (by.own == NULL && by.shared == NULL)
             continue;
         if (LLVMGetFirstUse(f) == NULL)
             LLVMDeleteFunction(f);
         else
-            define(job, f, body);
+            define(job, f, &by);
     }
 }

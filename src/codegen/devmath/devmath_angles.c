@@ -157,33 +157,19 @@ static angle far_away(const kiln__vm *m, LLVMValueRef x)
 
 /* ---- all angles ---- */
 
-/* Builds both ways, and leaves the builder where they meet. */
 static angle reduce(kiln__dm *d, LLVMValueRef x)
 {
     const kiln__vm *m = &d->m;
-    const LLVMBuilderRef b = m->builder;
-    const LLVMBasicBlockRef start = LLVMGetInsertBlock(b);
-    const LLVMBasicBlockRef cold = kiln__dm_block(d), end = kiln__dm_block(d);
-    LLVMBasicBlockRef from[2] = {start, cold};
     const angle near = near_zero(m, x);
-    LLVMValueRef rests[2] = {near.rest, NULL};
-    LLVMValueRef quadrants[2] = {near.quadrant, NULL};
+    kiln__dm_detour detour =
+        kiln__dm_leave(d, LLVMBuildFCmp(m->builder, LLVMRealUGE, vm_size(m, x),
+                                        vm_number(m, LARGE), ""));
+    const angle far = far_away(m, x);
     angle a;
 
-    kiln__dm_branch(
-        d,
-        LLVMBuildFCmp(b, LLVMRealUGE, vm_size(m, x), vm_number(m, LARGE), ""),
-        cold, end);
-    LLVMPositionBuilderAtEnd(b, cold);
-    a = far_away(m, x);
-    rests[1] = a.rest;
-    quadrants[1] = a.quadrant;
-    LLVMBuildBr(b, end);
-    LLVMPositionBuilderAtEnd(b, end);
-    a.rest = LLVMBuildPhi(b, m->type, "");
-    LLVMAddIncoming(a.rest, rests, from, 2);
-    a.quadrant = LLVMBuildPhi(b, m->bits, "");
-    LLVMAddIncoming(a.quadrant, quadrants, from, 2);
+    kiln__dm_meet(d, &detour);
+    a.rest = kiln__dm_either(d, &detour, near.rest, far.rest);
+    a.quadrant = kiln__dm_either(d, &detour, near.quadrant, far.quadrant);
     return a;
 }
 

@@ -26,16 +26,28 @@ extern const kiln__dm_function kiln__dm_logs[];
 extern const kiln__dm_function kiln__dm_angles[];
 extern const kiln__dm_function kiln__dm_hyper[];
 extern const kiln__dm_function kiln__dm_pows[];
+extern const kiln__dm_function kiln__dm_doubles[]; /* of f64 */
+
+typedef struct kiln__dm_detour {
+    LLVMBasicBlockRef before, rare, behind;
+} kiln__dm_detour;
 
 /* ---- devmath.c ---- */
 /* Calls an intrinsic by its full name, of the type if it is overloaded. */
 LLVMValueRef kiln__dm_call(const kiln__dm *d, const char *name,
                            LLVMValueRef *arguments, unsigned count);
-/* Adds a block to the function that is being built. */
-LLVMBasicBlockRef kiln__dm_block(const kiln__dm *d);
-/* Ends the block: code that is hardly ever run, or else what follows it. */
-void kiln__dm_branch(const kiln__dm *d, LLVMValueRef condition,
-                     LLVMBasicBlockRef cold, LLVMBasicBlockRef next);
+/* Leaves for code that is hardly ever run, where the condition holds. */
+kiln__dm_detour kiln__dm_leave(const kiln__dm *d, LLVMValueRef condition);
+/* Ends that code. What is built from here on follows both ways. */
+void kiln__dm_meet(const kiln__dm *d, kiln__dm_detour *detour);
+/* Right behind kiln__dm_meet(): the value of the way that was taken. */
+LLVMValueRef kiln__dm_either(const kiln__dm *d, const kiln__dm_detour *detour,
+                             LLVMValueRef usual, LLVMValueRef rare);
+
+/* ---- devmath_double.c ---- */
+/* Builds 1 / a of a number that is far from the least and the greatest. `m` is
+   that of a kiln__dm. */
+LLVMValueRef kiln__dm_inverse(const kiln__vm *m, LLVMValueRef a);
 
 static inline LLVMValueRef dm_one(const kiln__dm *d, const char *name,
                                   LLVMValueRef x)

@@ -270,10 +270,10 @@ typedef struct kiln__codegen_device {
 } kiln__codegen_device;
 
 /**
- * Instructions of a device for f32 that are right to a unit or two in the last
- * place, as names of LLVM's intrinsics. Kiln's own mathematics is made of them
- * (codegen/devmath). What is said of subnormal numbers is where they may be
- * taken for 0.
+ * Instructions of a device that are right to a unit or two in the last place,
+ * for f32 unless said, as names of LLVM's intrinsics. Kiln's own mathematics is
+ * made of them (codegen/devmath). What is said of subnormal numbers is where
+ * they may be taken for 0.
  */
 typedef struct kiln__codegen_approximate {
     const char *power;      /* 2^x; subnormal x and results */
@@ -286,6 +286,10 @@ typedef struct kiln__codegen_approximate {
     const char *log;         /* NULL: a polynomial is better */
     const char *log2;
     const char *log10;
+    /* Of f64, to 2^-20; all subnormal numbers may be 0. */
+    const char *reciprocal_f64;
+    const char *rsqrt_f64;
+    int has_ldexp; /* an instruction scales f64 by powers of two */
 } kiln__codegen_approximate;
 
 #define KILN__SHARED_SPACE 3u

@@ -26,6 +26,9 @@ typedef struct kiln__vm {
     int is_f64;
     LLVMValueRef hard; /* elements that C's function is to compute; NULL: none
                         */
+    /* NULL, or builds 1 / a of f64 to a unit or two in the last place, where
+       that is shorter than a division, of numbers between 2^-100 and 2^100. */
+    LLVMValueRef (*inverse)(const struct kiln__vm *m, LLVMValueRef a);
 } kiln__vm;
 
 /* Builds the function's value. */

@@ -166,6 +166,18 @@ LLVMValueRef kiln__double_split(const kiln__vm *m, LLVMValueRef x,
     return vm_plus(m, vm_from_bits(m, bits), -1);
 }
 
+/* a / b to a unit in the last place, neither being large nor small. */
+static LLVMValueRef ratio(const kiln__vm *m, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef inverse, value;
+
+    if (m->inverse == NULL)
+        return vm_div(m, a, b);
+    inverse = m->inverse(m, b);
+    value = vm_mul(m, a, inverse);
+    return vm_fma(m, vm_fma(m, vm_negative(m, value), b, a), inverse, value);
+}
+
 /* log(1 + f) = f - (f² / 2 - s (f² / 2 + R)) with s = f / (2 + f); returns what
    is taken from f, plus `extra`. */
 static LLVMValueRef below(const kiln__vm *m, LLVMValueRef f, LLVMValueRef extra)
@@ -175,7 +187,7 @@ static LLVMValueRef below(const kiln__vm *m, LLVMValueRef f, LLVMValueRef extra)
                                0.28571428555768541, 0.2222222430280959,
                                0.18181665513239714, 0.15391123371773677,
                                0.13173412485352159, 0.13844276559904117};
-    const LLVMValueRef s = vm_div(m, f, vm_plus(m, f, 2));
+    const LLVMValueRef s = ratio(m, f, vm_plus(m, f, 2));
     const LLVMValueRef z = vm_square(m, s);
     const LLVMValueRef half = vm_mul(m, vm_times(m, f, 0.5), f);
     const LLVMValueRef sum = vm_fma(m, z, KILN__VM_SUM(m, z, p), half);
@@ -183,15 +195,22 @@ static LLVMValueRef below(const kiln__vm *m, LLVMValueRef f, LLVMValueRef extra)
     return vm_sub(m, half, vm_fma(m, s, sum, extra));
 }
 
+LLVMValueRef kiln__double_log_of(const kiln__vm *m, LLVMValueRef e,
+                                 LLVMValueRef f, LLVMValueRef low)
+{
+    const LLVMValueRef value = low == NULL
+                                   ? vm_times(m, e, KILN__LN_2_REST)
+                                   : vm_scaled(m, e, KILN__LN_2_REST, low);
+
+    return vm_scaled(m, e, KILN__LN_2_SHORT, vm_sub(m, f, below(m, f, value)));
+}
+
 LLVMValueRef kiln__double_log(const kiln__vm *m, LLVMValueRef x,
                               LLVMValueRef low)
 {
-    LLVMValueRef e, f = kiln__double_split(m, x, &e), value;
+    LLVMValueRef e, f = kiln__double_split(m, x, &e);
 
-    value = low == NULL ? vm_times(m, e, KILN__LN_2_REST)
-                        : vm_scaled(m, e, KILN__LN_2_REST, low);
-    value = vm_scaled(m, e, KILN__LN_2_SHORT, vm_sub(m, f, below(m, f, value)));
-    return kiln__vm_log_rest(m, x, value);
+    return kiln__vm_log_rest(m, x, kiln__double_log_of(m, e, f, low));
 }
 
 static LLVMValueRef log_double(kiln__vm *m, LLVMValueRef const *x)

@@ -41,6 +41,10 @@ LLVMValueRef kiln__double_half_expm1(const kiln__vm *m, LLVMValueRef x,
 /* Returns log(x) + low; `low` is small, or NULL. */
 LLVMValueRef kiln__double_log(const kiln__vm *m, LLVMValueRef x,
                               LLVMValueRef low);
+/* Returns log(2^e (1 + f)) + low, |f| <= 1 / 3; `low` as above. It is `e` if
+   that is infinite or no number, and `f` is 0. */
+LLVMValueRef kiln__double_log_of(const kiln__vm *m, LLVMValueRef e,
+                                 LLVMValueRef f, LLVMValueRef low);
 /* x = 2^e (1 + f), |f| <= 1 / 3, x > 0; returns f. */
 LLVMValueRef kiln__double_split(const kiln__vm *m, LLVMValueRef x,
                                 LLVMValueRef *e);

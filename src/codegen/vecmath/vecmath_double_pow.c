@@ -65,7 +65,8 @@ static LLVMValueRef half_log(const kiln__vm *m, LLVMValueRef f,
 {
     const LLVMValueRef d = vm_plus(m, f, 2);
     const LLVMValueRef d_low = vm_sub(m, f, vm_plus(m, d, -2));
-    const LLVMValueRef inverse = vm_div(m, vm_number(m, 1), d);
+    const LLVMValueRef inverse =
+        m->inverse != NULL ? m->inverse(m, d) : vm_div(m, vm_number(m, 1), d);
     const LLVMValueRef s = vm_mul(m, f, inverse), minus = vm_negative(m, s);
     LLVMValueRef s_low = vm_fma(m, minus, d, f), value;
     wide t;

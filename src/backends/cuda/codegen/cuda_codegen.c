@@ -282,6 +282,8 @@ static const kiln__codegen_approximate approximate = {
     .rsqrt = "llvm.nvvm.rsqrt.approx.f",
     .full_rsqrt = 1,
     .clamped_fma = "llvm.nvvm.fma.rn.sat.f",
+    .reciprocal_f64 = "llvm.nvvm.rcp.approx.ftz.d",
+    .rsqrt_f64 = "llvm.nvvm.rsqrt.approx.ftz.d",
 };
 
 /* LLVM's machine numbers the calls that it makes, beginning with its first job,

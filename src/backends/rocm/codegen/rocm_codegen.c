@@ -195,6 +195,9 @@ static const kiln__codegen_approximate approximate = {
     .log = "llvm.log",
     .log2 = "llvm.log2",
     .log10 = "llvm.log10",
+    .reciprocal_f64 = "llvm.amdgcn.rcp",
+    .rsqrt_f64 = "llvm.amdgcn.rsq",
+    .has_ldexp = 1,
 };
 
 const kiln__codegen_backend kiln__rocm_codegen = {
