@@ -62,17 +62,39 @@ static void replace_assembly(LLVMModuleRef module, LLVMValueRef call)
     LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, function);
 }
 
+/* An empty one that returns its operand. */
+static int is_nothing(LLVMValueRef call)
+{
+    size_t size;
+
+    (void)LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call), &size);
+    return size == 0 && LLVMGetNumArgOperands(call) == 1 &&
+           LLVMTypeOf(call) == LLVMTypeOf(LLVMGetOperand(call, 0));
+}
+
+static void drop(LLVMValueRef call)
+{
+    LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
+    LLVMInstructionEraseFromParent(call);
+}
+
 static void replace_assemblies(LLVMModuleRef module, LLVMValueRef function)
 {
     LLVMBasicBlockRef block;
-    LLVMValueRef at;
+    LLVMValueRef at, next;
 
     for (block = LLVMGetFirstBasicBlock(function); block != NULL;
          block = LLVMGetNextBasicBlock(block))
-        for (at = LLVMGetFirstInstruction(block); at != NULL;
-             at = LLVMGetNextInstruction(at))
-            if (LLVMIsACallInst(at) && LLVMIsAInlineAsm(LLVMGetCalledValue(at)))
+        for (at = LLVMGetFirstInstruction(block); at != NULL; at = next) {
+            next = LLVMGetNextInstruction(at);
+            if (!LLVMIsACallInst(at) ||
+                !LLVMIsAInlineAsm(LLVMGetCalledValue(at)))
+                continue;
+            if (is_nothing(at))
+                drop(at);
+            else
                 replace_assembly(module, at);
+        }
 }
 
 /* ---- attributes ---- */

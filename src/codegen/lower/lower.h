@@ -59,6 +59,7 @@ typedef struct kiln__lower_function {
     uint32_t effects; /* of the body and its callees, except KILN__RAISES */
     int decoded;
     int can_fail;
+    int has_flag; /* returns whether it failed */
     int recursive;
     int inlined;  /* with the attribute alwaysinline */
     int has_heap; /* asks for the heap's words itself */
@@ -155,8 +156,12 @@ uint32_t kiln__lower_effects(const kiln__lowering *l,
                              const kiln__lower_function *f, uint32_t index);
 
 /* ---- lower_plan.c ---- */
-/* Finds can_fail of all functions. Called again once `proved` is known. */
+/* Finds can_fail and has_flag of all functions. Called again once `proved` is
+   known. */
 void kiln__lower_find_failures(kiln__lowering *l);
+/* Finds whether items end where they raise, and with that has_flag of all
+   functions. Called again once `converges` is known. */
+void kiln__lower_find_flags(kiln__lowering *l);
 int kiln__lower_is_fast(const kiln__lowering *l, const kiln__ir_node *node);
 /* True when the divisor is a constant other than 0, which is stored. */
 int kiln__lower_divisor(const kiln__ir *ir, const kiln__ir_node *node,

@@ -154,8 +154,8 @@ static LLVMValueRef store_result(defining *d, LLVMValueRef value)
     LLVMValueRef flag = none;
 
     if (kiln__ir_type_is_empty(l->ir, l->ir->result))
-        return l->f->can_fail ? value : none;
-    if (l->f->can_fail) {
+        return l->f->has_flag ? value : none;
+    if (l->f->has_flag) {
         flag = LLVMBuildExtractValue(l->builder, value, 1, "");
         value = LLVMBuildExtractValue(l->builder, value, 0, "");
     }

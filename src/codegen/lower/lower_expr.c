@@ -205,13 +205,13 @@ static LLVMValueRef call(kiln__lowering *l, const kiln__ir_node *node)
         kiln__lower_part(l);
     kiln__deallocate(l->job->arena.alloc, arguments,
                      count * sizeof(LLVMValueRef));
-    if (callee->can_fail)
+    if (callee->has_flag)
         kiln__lower_pass_on(
             l, node,
             is_empty ? value : LLVMBuildExtractValue(l->builder, value, 1, ""));
     if (is_empty)
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
-    return callee->can_fail ? LLVMBuildExtractValue(l->builder, value, 0, "")
+    return callee->has_flag ? LLVMBuildExtractValue(l->builder, value, 0, "")
                             : value;
 }
 

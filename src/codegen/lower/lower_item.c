@@ -200,7 +200,7 @@ static kiln_status build_item(kiln__lowering *l, LLVMValueRef function)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     failed = LLVMBuildCall2(l->builder, l->f->signature, l->f->value, arguments,
                             (unsigned)l->job->parameter_count + 1, "");
-    LLVMBuildRet(l->builder, l->f->can_fail
+    LLVMBuildRet(l->builder, l->f->has_flag
                                  ? LLVMBuildZExt(l->builder, failed, i32, "")
                                  : LLVMConstNull(i32));
     LLVMSetCurrentDebugLocation2(l->builder, NULL);

@@ -238,6 +238,41 @@ static int is_recursive(const kiln__lower_function *f)
     return f->recursive;
 }
 
+/* True when the function's own code will be in the kernel, or raises nothing
+   but what a flag says. */
+static int is_in_kernel(const kiln__lower_function *f)
+{
+    return f->source->runtime != NULL || (f->inlined && f->converges == NULL);
+}
+
+/* Items end where they raise if no exception has to pass through a function,
+   and no item waits for those that failed. */
+static int items_end(const kiln__lowering *l)
+{
+    const kiln__codegen_job *job = l->job;
+
+    if (job->backend->item->end == NULL || job->request->module != NULL ||
+        job->externals != NULL || job->request->form == KILN__EMIT_FUNCTION ||
+        job->settings->debug_level >= KILN_DEBUG_FULL ||
+        l->functions[0].size > KILN__LOWER_LOOPED_MAX)
+        return 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (!is_in_kernel(&l->functions[i]))
+            return 0;
+    return 1;
+}
+
+void kiln__lower_find_flags(kiln__lowering *l)
+{
+    l->job->items_end = items_end(l);
+    for (size_t i = 0; i < l->count; i++) {
+        kiln__lower_function *f = &l->functions[i];
+
+        f->has_flag =
+            f->can_fail && (!l->job->items_end || f->source->runtime != NULL);
+    }
+}
+
 /* Finds the least fixpoint: failing spreads from callees to callers. */
 void kiln__lower_find_failures(kiln__lowering *l)
 {
@@ -256,6 +291,7 @@ void kiln__lower_find_failures(kiln__lowering *l)
                 changed = f->can_fail = 1;
         }
     }
+    kiln__lower_find_flags(l);
 }
 
 /* ---- recursion and inlining ---- */

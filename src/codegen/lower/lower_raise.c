@@ -4,7 +4,9 @@
 
 /*
  * A function that can fail returns {value, i1} or, without a value, i1. When
- * the flag is set, the value beside it is poison, and no caller uses it.
+ * the flag is set, the value beside it is poison, and no caller uses it. Where
+ * the backend can end an item that raises, functions that are inlined have no
+ * such flag.
  */
 
 LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
@@ -14,8 +16,8 @@ LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
     LLVMTypeRef members[2] = {f->types[f->ir.result].registers, flag};
 
     if (kiln__ir_type_is_empty(&f->ir, f->ir.result))
-        return f->can_fail ? flag : LLVMVoidTypeInContext(l->context);
-    return f->can_fail ? LLVMStructTypeInContext(l->context, members, 2, 0)
+        return f->has_flag ? flag : LLVMVoidTypeInContext(l->context);
+    return f->has_flag ? LLVMStructTypeInContext(l->context, members, 2, 0)
                        : members[0];
 }
 
@@ -38,9 +40,9 @@ void kiln__lower_leave(kiln__lowering *l, int failed)
     const LLVMValueRef flag = LLVMConstInt(LLVMInt1TypeInContext(l->context),
                                            (unsigned long long)failed, 0);
 
-    if (!l->f->can_fail && LLVMGetTypeKind(result) == LLVMVoidTypeKind)
+    if (!l->f->has_flag && LLVMGetTypeKind(result) == LLVMVoidTypeKind)
         LLVMBuildRetVoid(l->builder);
-    else if (!l->f->can_fail)
+    else if (!l->f->has_flag)
         LLVMBuildRet(l->builder, LLVMGetPoison(result));
     else if (LLVMGetTypeKind(result) != LLVMStructTypeKind)
         LLVMBuildRet(l->builder, flag);
@@ -48,6 +50,11 @@ void kiln__lower_leave(kiln__lowering *l, int failed)
         LLVMBuildRet(l->builder,
                      LLVMBuildInsertValue(l->builder, LLVMGetPoison(result),
                                           flag, 1, ""));
+}
+
+static int ends_item(const kiln__lowering *l)
+{
+    return l->job->items_end && !l->f->has_flag;
 }
 
 static void return_failure(kiln__lowering *l)
@@ -72,7 +79,7 @@ void kiln__lower_return(kiln__lowering *l, LLVMValueRef value)
         l->as_group->leave(l, value);
         return;
     }
-    if (has_value && l->f->can_fail) {
+    if (has_value && l->f->has_flag) {
         LLVMValueRef both = LLVMBuildInsertValue(
             l->builder, LLVMGetPoison(result), value, 0, "");
 
@@ -80,7 +87,7 @@ void kiln__lower_return(kiln__lowering *l, LLVMValueRef value)
                      LLVMBuildInsertValue(l->builder, both, fine, 1, ""));
     } else if (has_value)
         LLVMBuildRet(l->builder, value);
-    else if (l->f->can_fail)
+    else if (l->f->has_flag)
         LLVMBuildRet(l->builder, fine);
     else
         LLVMBuildRetVoid(l->builder);
@@ -106,8 +113,12 @@ void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
 
     exception.ordinal = node->ordinal;
     exception.method = l->ir->method;
-    l->job->backend->item->raise(l->job, l->builder, l->item, &exception);
-    return_failure(l);
+    if (ends_item(l)) {
+        l->job->backend->item->end(l->job, l->builder, l->item, &exception);
+    } else {
+        l->job->backend->item->raise(l->job, l->builder, l->item, &exception);
+        return_failure(l);
+    }
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }
 
@@ -116,7 +127,11 @@ void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
 {
     const LLVMBasicBlockRef fine = branch(l, failed);
 
-    kiln__lower_frame(l, node->ordinal, l->ir->method);
-    return_failure(l);
+    if (ends_item(l)) {
+        l->job->backend->item->end(l->job, l->builder, l->item, NULL);
+    } else {
+        kiln__lower_frame(l, node->ordinal, l->ir->method);
+        return_failure(l);
+    }
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }

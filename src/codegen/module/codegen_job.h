@@ -116,6 +116,7 @@ typedef struct kiln__codegen_job {
     LLVMValueRef item_function; /* set by lowering */
     int linked;     /* one of two modules is: reading bitcode is counted once */
     int can_fail;   /* set by lowering */
+    int items_end;  /* exceptions end items where they are raised; set, too */
     int is_wrapped; /* the entry is Kiln's own, around a foreign module's */
     int is_small;   /* a foreign module that is one function when all is inlined
                      */
@@ -375,6 +376,8 @@ typedef struct kiln__foreign_rules {
 
 #define KILN__FAST_DIVIDE (-1) /* an operation beside KILN__MATH_... */
 
+#define KILN__RAISE "kiln.raise"
+
 /**
  * What lowering asks for inside the code of an item, whose state `item` points
  * to: it is the function's first parameter.
@@ -388,6 +391,15 @@ typedef struct kiln__codegen_item {
        flag. */
     void (*raise)(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item, const kiln__codegen_exception *exception);
+    /* Builds cold code that raises the exception and ends the item, as a block
+       that nothing follows. NULL for `exception` stands for one that is in the
+       item. Used in functions that are inlined into the kernel, where items do
+       not wait for those that failed. Until place_ends() completes such code,
+       after the passes, it is a call of KILN__RAISE, which never returns. NULL:
+       items cannot end so. */
+    void (*end)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                LLVMValueRef item, const kiln__codegen_exception *exception);
+    kiln_status (*place_ends)(kiln__codegen_job *job);
     /* Builds code that runs after an exception was raised. It notes that the
        expression of the method is a call on the way to the exception. */
     void (*frame)(kiln__codegen_job *job, LLVMBuilderRef builder,

@@ -81,6 +81,13 @@ static const pipeline small = {
 static const pipeline quick = {
     .go_on = "always-inline,globaldce,function(sroa<modify-cfg>)"};
 
+/* For loops with checks, after LLVM's own passes. */
+static const char unrolled[] =
+    "function<eager-inv>(loop-unroll<O3>,early-cse<memssa>," COMBINE
+    ",adce," LATE ")";
+
+static const char ended_loops[] = "function<eager-inv>(dce," LATE ")";
+
 /* LLVM's own passes for the level. */
 static pipeline default_of(const kiln__codegen_job *job, unsigned level)
 {
@@ -224,6 +231,19 @@ static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
     return optimise_large(job, module);
 }
 
+/* Unrolls loops with checks, and gives exceptions their code. */
+static kiln_status end_items(kiln__codegen_job *job)
+{
+    const int has_loops = job->settings->opt_level >= 2 &&
+                          kiln__llvm_raises_return(job->module, KILN__RAISE);
+
+    if (has_loops)
+        KILN_TRY(run_passes(job, job->module, unrolled));
+    KILN_TRY(job->backend->item->place_ends(job));
+    return run_passes(job, job->module,
+                      has_loops ? ended_loops : "function(dce)");
+}
+
 kiln_status kiln__optimise(kiln__codegen_job *job)
 {
     const pipeline p = pipeline_of(job);
@@ -231,6 +251,8 @@ kiln_status kiln__optimise(kiln__codegen_job *job)
 
     if (status == KILN_OK && job->checked_module != NULL)
         status = optimise(job, job->checked_module, &quick);
+    if (status == KILN_OK && job->items_end)
+        status = end_items(job);
     return status;
 }
 

@@ -159,6 +159,15 @@ typedef struct kiln__llvm_lines {
 /* Makes the lines of what other compilers made a part of the kernel's. */
 void kiln__llvm_take_lines(LLVMModuleRef module, const kiln__llvm_lines *how);
 
+/* ---- raise_loops.cc ---- */
+/* Prepares loops with calls of the function, which never returns, for the pass
+   that unrolls loops. Returns whether there are any; then code seems to go on
+   behind these calls. */
+int kiln__llvm_raises_return(LLVMModuleRef module, const char *name);
+/* Puts an `unreachable` in the place of an instruction and of all that follows
+   it in its block. */
+void kiln__llvm_end_at(LLVMValueRef instruction);
+
 /* ---- llvm_gap_size.cc: what large functions cost ---- */
 /* Returns the instructions of the largest function, counted with all that is
    always inlined into it. */

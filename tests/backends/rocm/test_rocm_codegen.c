@@ -76,6 +76,14 @@ static const char program[] =
     "kernel much(y, a, b, c, d)\n"
     "    y[0] = a[1].a[1][2]\n"
     "end\n"
+    "kernel gathered(y, x, c)\n"
+    "    i = global_id(0)\n"
+    "    s = f32(0)\n"
+    "    for j in 0..length(c)\n"
+    "        s += x[c[j]]\n"
+    "    end\n"
+    "    y[i] = s\n"
+    "end\n"
     "kernel printed(y)\n"
     "    print(\"at \", y[0])\n"
     "end\n";
@@ -438,6 +446,34 @@ static void exceptions_are_written_where_the_item_ends(void **state)
     free(text);
 }
 
+static size_t count(const char *text, const char *part)
+{
+    size_t found = 0;
+
+    while ((text = strstr(text, part)) != NULL) {
+        found++;
+        text += strlen(part);
+    }
+    return found;
+}
+
+/* Each of the checks of x and y jumps to the one place that records. The loop,
+   whose count is not known, is unrolled as one without checks would be: four
+   iterations, and one for the rest. */
+static void checks_of_loops_share_what_records(void **state)
+{
+    char *text =
+        text_of("gathered", "f32[:] | f32[:] | i32[:]", KILN_EMIT_LLVM_OPT);
+
+    (void)state;
+    assert_lacks(text, "kiln.raise");
+    assert_lacks(text, "alloca");
+    assert_int_equal(count(text, "cmpxchg ptr"), 1);
+    assert_int_equal(count(text, "label %raised"), 6);
+    assert_int_equal(count(text, "load float"), 5);
+    free(text);
+}
+
 static void a_print_has_its_hidden_arguments(void **state)
 {
     kiln_blob image = {0};
@@ -596,6 +632,7 @@ int main(int argc, char **argv)
         TEST(lanes_of_64_reach_all_others),
         TEST(atomics_of_integers_are_instructions),
         TEST(exceptions_are_written_where_the_item_ends),
+        TEST(checks_of_loops_share_what_records),
         TEST(a_print_has_its_hidden_arguments),
         TEST(lines_of_the_source_are_in_the_code_object),
         TEST(impossible_targets_are_refused),

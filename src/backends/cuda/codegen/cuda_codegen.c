@@ -241,6 +241,7 @@ static const kiln__device_hardware hardware = {
         },
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byval",
+    .held = {"=r,0", "=l,0"},
     .group_max = 1024,
     .local_id = local_id,
     .group_id = group_id,

@@ -316,7 +316,7 @@ static void record_if(wrapper *w, LLVMValueRef raised)
 
     LLVMBuildCondBr(w->builder, is_fine, done, failed);
     LLVMPositionBuilderAtEnd(w->builder, failed);
-    kiln__device_record(w->job, w->builder, w->values[0]);
+    kiln__device_record_item(w->job, w->builder, w->values[0]);
     LLVMBuildBr(w->builder, done);
     LLVMPositionBuilderAtEnd(w->builder, done);
 }
@@ -337,7 +337,7 @@ static void fill_kernel(wrapper *w)
     raised =
         LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
                        job->item_function, w->values, w->value_count, "");
-    if (job->hidden_arguments > 0 && job->can_fail)
+    if (job->hidden_arguments > 0 && job->can_fail && !job->items_end)
         record_if(w, raised);
     LLVMBuildRetVoid(w->builder);
 }
@@ -391,6 +391,8 @@ kiln_status kiln__device_wrap(kiln__codegen_job *job)
 const kiln__codegen_item kiln__device_items = {
     .query = kiln__device_query,
     .raise = kiln__device_raise,
+    .end = kiln__device_end,
+    .place_ends = kiln__device_place_ends,
     .frame = kiln__device_frame,
     .print = kiln__device_print,
     .heap = kiln__device_heap,

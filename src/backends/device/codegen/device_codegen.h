@@ -42,6 +42,9 @@ typedef struct kiln__device_hardware {
     /* Returns the i32 of another lane, which must exist. */
     LLVMValueRef (*shuffle)(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef word, LLVMValueRef lane);
+    /* Constraints of an assembly that returns its operand, of 32 and of 64
+       bits, in a register; NULL: see device_end.c. */
+    const char *held[2];
     /* NULL, or builds what a kernel does before everything else. */
     void (*begin)(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item);
@@ -121,8 +124,31 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, const kiln__codegen_print *print);
 /* Builds, after the kernel's call of the item function, the code that records
    what the item raised. */
+void kiln__device_record_item(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item);
+/* An exception while it is recorded. */
+typedef struct kiln__device_raised {
+    LLVMValueRef state;     /* its address */
+    LLVMValueRef launch;    /* i64 */
+    LLVMValueRef report;    /* i32, a number in the job's table */
+    LLVMValueRef values[2]; /* i64 */
+    LLVMValueRef item;      /* NULL: frames are not kept */
+} kiln__device_raised;
+/* Builds the code that records an exception, if it is the launch's first. */
 void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
-                         LLVMValueRef item);
+                         const kiln__device_raised *raised);
+/* Sets the report and the values of an exception. */
+void kiln__device_describe_raise(kiln__codegen_job *job,
+                                 const kiln__codegen_exception *exception,
+                                 kiln__device_raised *out);
+/* Read the report and the values of what an item raised, and the members of
+   its launch. */
+void kiln__device_read_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             LLVMValueRef item, kiln__device_raised *out);
+void kiln__device_read_launch(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item, kiln__device_raised *out);
+/* Returns the type of the address of the state. */
+LLVMTypeRef kiln__device_state_pointer(const kiln__codegen_job *job);
 /* Returns the type of an item: the hidden arguments, and what describes an
    exception. */
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job);
@@ -146,6 +172,12 @@ LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
 LLVMValueRef kiln__device_own(const kiln__codegen_job *job,
                               LLVMBuilderRef builder, LLVMValueRef item,
                               unsigned number);
+
+/* ---- device_end.c: see kiln__codegen_item ---- */
+void kiln__device_end(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item,
+                      const kiln__codegen_exception *exception);
+kiln_status kiln__device_place_ends(kiln__codegen_job *job);
 
 /* ---- device_report_table.c ---- */
 /* Returns the number of the report in the job's table, where equal reports are

@@ -8,12 +8,12 @@
 #include "kiln/type.h"
 
 /*
- * This builds the protocol of device_abi.h as LLVM IR. Code that raises stores
- * what happened in the item, and its callers return. The kernel, where all of
- * these paths end, records it in the state. So a check costs little code, and
- * no function is called: with a function of its own, the vendor's assembler
- * would take a third longer, and code would need more registers. A print is
- * built in place, since each one has values of its own.
+ * This builds the protocol of device_abi.h as LLVM IR. In most kernels code
+ * that raises ends its item (device_end.c). Where functions are not inlined,
+ * where frames are kept, and where items of a group wait for those that failed,
+ * it stores what happened in the item, and its callers return. The kernel,
+ * where all of these paths end, records it in the state. A print is built in
+ * place, since each one has values of its own.
  */
 
 #define STATE_SPACE 1u
@@ -34,7 +34,7 @@
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
-static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
+LLVMTypeRef kiln__device_state_pointer(const kiln__codegen_job *job)
 {
     return LLVMPointerTypeInContext(job->context, STATE_SPACE);
 }
@@ -52,7 +52,8 @@ static unsigned first_local(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    const LLVMTypeRef word = kiln__job_i64(job), state = state_pointer(job);
+    const LLVMTypeRef word = kiln__job_i64(job),
+                      state = kiln__device_state_pointer(job);
     LLVMTypeRef members[ITEM_MEMBERS + ITEM_LOCAL_MEMBERS] = {
         state, word,
         word,  word,
@@ -91,7 +92,8 @@ static LLVMValueRef of_item(const kiln__codegen_job *job,
     const int is_address = which == ITEM_STATE || which == ITEM_HEAP;
 
     return LLVMBuildLoad2(builder,
-                          is_address ? state_pointer(job) : kiln__job_i64(job),
+                          is_address ? kiln__device_state_pointer(job)
+                                     : kiln__job_i64(job),
                           place_in(job, builder, item, which), "");
 }
 
@@ -190,6 +192,15 @@ static void put_id(const kiln__codegen_job *job, LLVMBuilderRef builder,
                 LLVMBuildTrunc(builder, id, kiln__job_i32(job), ""));
 }
 
+/* This is built after the passes, which know ids of groups of one item. */
+static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    return job->settings->required_group_size[d] == 1
+               ? kiln__job_number64(job, 0)
+               : kiln__hardware(job)->local_id(job, builder, d);
+}
+
 /* Stores the ids in the order of the members, so that the vendors' compilers
    can merge the stores. */
 static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -199,7 +210,7 @@ static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     for (uint32_t d = 0; d < 3; d++)
         put_id(job, builder, state, STATE(local_id) + 4 * (uint64_t)d,
-               hardware->local_id(job, builder, d));
+               local_id(job, builder, d));
     for (uint32_t d = 0; d < 3; d++)
         put_id(job, builder, state, STATE(group_id) + 4 * (uint64_t)d,
                hardware->group_id(job, builder, d));
@@ -222,22 +233,51 @@ static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
 
 _Static_assert(STATE(phase) == 0, "the state's address is the phase's");
 
-void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
-                        LLVMValueRef item,
-                        const kiln__codegen_exception *exception)
+void kiln__device_describe_raise(kiln__codegen_job *job,
+                                 const kiln__codegen_exception *exception,
+                                 kiln__device_raised *out)
 {
     const uint32_t report =
         kiln__device_exception_report(job, exception->kind, exception->ordinal,
                                       exception->method, exception->message);
-    const LLVMValueRef values[3] = {kiln__job_number64(job, report),
-                                    exception->values[0], exception->values[1]};
 
-    for (unsigned i = 0; i < 3; i++)
-        LLVMBuildStore(builder, values[i],
-                       place_in(job, builder, item, ITEM_REPORT + i));
+    out->report = kiln__job_number32(job, report);
+    memcpy(out->values, exception->values, sizeof out->values);
+}
+
+void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item,
+                        const kiln__codegen_exception *exception)
+{
+    kiln__device_raised raised;
+
+    kiln__device_describe_raise(job, exception, &raised);
+    LLVMBuildStore(
+        builder, LLVMBuildZExt(builder, raised.report, kiln__job_i64(job), ""),
+        place_in(job, builder, item, ITEM_REPORT));
+    for (unsigned i = 0; i < 2; i++)
+        LLVMBuildStore(builder, raised.values[i],
+                       place_in(job, builder, item, ITEM_VALUES + i));
     if (keeps_frames(job))
         LLVMBuildStore(builder, kiln__job_number64(job, 0),
                        place_in(job, builder, item, ITEM_FRAME_COUNT));
+}
+
+void kiln__device_read_launch(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item, kiln__device_raised *out)
+{
+    out->state = of_item(job, builder, item, ITEM_STATE);
+    out->launch = of_item(job, builder, item, ITEM_LAUNCH);
+}
+
+void kiln__device_read_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             LLVMValueRef item, kiln__device_raised *out)
+{
+    out->report =
+        LLVMBuildTrunc(builder, of_item(job, builder, item, ITEM_REPORT),
+                       kiln__job_i32(job), "");
+    for (unsigned i = 0; i < 2; i++)
+        out->values[i] = of_item(job, builder, item, ITEM_VALUES + i);
 }
 
 /* Returns the address of frame `index` of an item. */
@@ -285,25 +325,23 @@ static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
 }
 
 static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
-                          LLVMValueRef item, LLVMValueRef state)
+                          const kiln__device_raised *raised)
 {
-    const LLVMValueRef report = of_item(job, builder, item, ITEM_REPORT);
+    const LLVMValueRef state = raised->state;
 
-    put_aligned(job, builder, state, STATE(report),
-                LLVMBuildTrunc(builder, report, kiln__job_i32(job), ""));
-    put_aligned(job, builder, state, STATE(launch),
-                of_item(job, builder, item, ITEM_LAUNCH));
+    put_aligned(job, builder, state, STATE(report), raised->report);
+    put_aligned(job, builder, state, STATE(launch), raised->launch);
     for (unsigned i = 0; i < 2; i++)
         put_aligned(job, builder, state, STATE(values) + 8 * (uint64_t)i,
-                    of_item(job, builder, item, ITEM_VALUES + i));
+                    raised->values[i]);
     put_ids(job, builder, state);
-    if (keeps_frames(job))
-        put_frames(job, builder, item, state);
+    if (raised->item != NULL && keeps_frames(job))
+        put_frames(job, builder, raised->item, state);
     put_mark(job, builder, state, KILN__PHASE_READY);
 }
 
 void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
-                         LLVMValueRef item)
+                         const kiln__device_raised *raised)
 {
     const LLVMValueRef function =
         LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
@@ -311,13 +349,22 @@ void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
         LLVMAppendBasicBlockInContext(job->context, function, "");
     const LLVMBasicBlockRef done =
         LLVMAppendBasicBlockInContext(job->context, function, "");
-    const LLVMValueRef state = of_item(job, builder, item, ITEM_STATE);
 
-    LLVMBuildCondBr(builder, win(job, builder, state), first, done);
+    LLVMBuildCondBr(builder, win(job, builder, raised->state), first, done);
     LLVMPositionBuilderAtEnd(builder, first);
-    put_exception(job, builder, item, state);
+    put_exception(job, builder, raised);
     LLVMBuildBr(builder, done);
     LLVMPositionBuilderAtEnd(builder, done);
+}
+
+void kiln__device_record_item(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item)
+{
+    kiln__device_raised raised = {.item = item};
+
+    kiln__device_read_launch(job, builder, item, &raised);
+    kiln__device_read_raise(job, builder, item, &raised);
+    kiln__device_record(job, builder, &raised);
 }
 
 /* ---- printing ---- */

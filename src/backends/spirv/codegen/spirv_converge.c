@@ -71,7 +71,7 @@ void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     LLVMValueRef store;
 
-    kiln__device_record(job, builder, item);
+    kiln__device_record_item(job, builder, item);
     store = LLVMBuildStore(
         builder, kiln__job_number32(job, 1),
         word_at(job, builder, own(job, builder, item, OWN_NEXT)));
