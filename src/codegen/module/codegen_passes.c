@@ -231,10 +231,12 @@ static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
     return optimise_large(job, module);
 }
 
-/* Unrolls loops with checks, and gives exceptions their code. */
+/* Unrolls loops with checks, and gives exceptions their code. Backends with
+   passes of their own leave it to drivers to unroll loops. */
 static kiln_status end_items(kiln__codegen_job *job)
 {
     const int has_loops = job->settings->opt_level >= 2 &&
+                          job->backend->passes == NULL &&
                           kiln__llvm_raises_return(job->module, KILN__RAISE);
 
     if (has_loops)
