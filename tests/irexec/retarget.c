@@ -8,6 +8,7 @@
 /* ---- functions of the hardware ---- */
 
 #define ASSEMBLY PREFIX "asm "
+#define READ "mov.u32 $0, %"
 
 static const named_function *find_in(const named_function *table,
                                      const char *name)
@@ -17,11 +18,23 @@ static const named_function *find_in(const named_function *table,
     return table->name != NULL ? table : NULL;
 }
 
+/* "mov.u32 $0, %tid.x;" is what the intrinsic of that name is. */
+static const named_function *find_read(const char *text)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "nvvm.read.ptx.sreg.%.*s",
+             (int)strcspn(text, ";"), text);
+    return find_in(nvvm_functions, name);
+}
+
 /* By what stands in the text and in no other. */
 static const named_function *find_assembly(const char *text)
 {
     const named_function *at = assembly_functions;
 
+    if (strncmp(text, READ, strlen(READ)) == 0)
+        return find_read(text + strlen(READ));
     while (at->name != NULL && strstr(text, at->name) == NULL)
         at++;
     return at->name != NULL ? at : NULL;

@@ -70,6 +70,24 @@ static LLVMValueRef group_size(kiln__codegen_job *job, LLVMBuilderRef builder,
     return read_register(job, builder, names[d], 1, group_limits[d] + 1);
 }
 
+/* An assembly, since LLVM would keep the values that it has read before. */
+static LLVMValueRef read_again(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               uint32_t which)
+{
+    static const char *const texts[] = {
+        "mov.u32 $0, %tid.x;",   "mov.u32 $0, %tid.y;",
+        "mov.u32 $0, %tid.z;",   "mov.u32 $0, %ctaid.x;",
+        "mov.u32 $0, %ctaid.y;", "mov.u32 $0, %ctaid.z;",
+        "mov.u32 $0, %ntid.x;",  "mov.u32 $0, %ntid.y;",
+        "mov.u32 $0, %ntid.z;"};
+    const LLVMTypeRef type = LLVMFunctionType(kiln__job_i32(job), NULL, 0, 0);
+    const LLVMValueRef assembly =
+        LLVMGetInlineAsm(type, texts[which], strlen(texts[which]), "=r", 2, 0,
+                         0, LLVMInlineAsmDialectATT, 0);
+
+    return LLVMBuildCall2(builder, type, assembly, NULL, 0, "");
+}
+
 static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 uint32_t d)
 {
@@ -242,6 +260,7 @@ static const kiln__device_hardware hardware = {
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byval",
     .held = {"=r,0", "=l,0"},
+    .read_again = read_again,
     .group_max = 1024,
     .local_id = local_id,
     .group_id = group_id,

@@ -45,6 +45,10 @@ typedef struct kiln__device_hardware {
     /* Constraints of an assembly that returns its operand, of 32 and of 64
        bits, in a register; NULL: see device_end.c. */
     const char *held[2];
+    /* Returns number `which` of the ids of a record, as i32, read where it is
+       recorded; then records are written in parts. NULL: see device_raise.c. */
+    LLVMValueRef (*read_again)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               uint32_t which);
     /* NULL, or builds what a kernel does before everything else. */
     void (*begin)(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item);

@@ -185,38 +185,73 @@ static void put_aligned(const kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMSetAlignment(store, (unsigned)(ends & (~ends + 1)));
 }
 
-static void put_id(const kiln__codegen_job *job, LLVMBuilderRef builder,
-                   LLVMValueRef state, uint64_t offset, LLVMValueRef id)
+/* Begins a part of a record. The vendors' assemblers read all that a block
+   stores before they store any of it, and all items get the registers for that.
+   So a record is written by several blocks. What ends them is a test that
+   always holds, which no assembler knows: that the phase is the one that the
+   item has set. Otherwise, it would go on at `done`. */
+static void begin_part(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                       LLVMValueRef state, LLVMBasicBlockRef done)
 {
-    put_aligned(job, builder, state, offset,
-                LLVMBuildTrunc(builder, id, kiln__job_i32(job), ""));
+    const LLVMTypeRef i32 = kiln__job_i32(job);
+    LLVMBasicBlockRef part;
+    LLVMValueRef phase;
+
+    if (kiln__hardware(job)->read_again == NULL)
+        return;
+    part = LLVMAppendBasicBlockInContext(
+        job->context, LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder)), "");
+    phase = LLVMBuildLoad2(builder, i32, state, "");
+    LLVMSetVolatile(phase, 1);
+    LLVMBuildCondBr(builder,
+                    LLVMBuildICmp(builder, LLVMIntEQ, phase,
+                                  kiln__job_number32(job, KILN__PHASE_WRITING),
+                                  ""),
+                    part, done);
+    LLVMPositionBuilderAtEnd(builder, part);
 }
 
-/* This is built after the passes, which know ids of groups of one item. */
-static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
-                             uint32_t d)
+/* Returns number `which` of the ids, as i32: three of the item in its group,
+   three of the group, and three sizes of the group. This is built after the
+   passes, which know ids of groups of one item. */
+static LLVMValueRef id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                       uint32_t which)
 {
-    return job->settings->required_group_size[d] == 1
-               ? kiln__job_number64(job, 0)
-               : kiln__hardware(job)->local_id(job, builder, d);
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+    const uint32_t d = which % 3;
+    LLVMValueRef id;
+
+    if (which < 3 && job->settings->required_group_size[d] == 1)
+        return kiln__job_number32(job, 0);
+    if (hardware->read_again != NULL)
+        return hardware->read_again(job, builder, which);
+    if (which < 6)
+        id = which < 3 ? hardware->local_id(job, builder, d)
+                       : hardware->group_id(job, builder, d);
+    else
+        id = kiln__device_group_size(job, builder, d);
+    return LLVMBuildTrunc(builder, id, kiln__job_i32(job), "");
 }
+
+#define IDS 9u
+#define IDS_MERGED 4u
 
 /* Stores the ids in the order of the members, so that the vendors' compilers
    can merge the stores. */
 static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
-                    LLVMValueRef state)
+                    LLVMValueRef state, LLVMBasicBlockRef done)
 {
-    const kiln__device_hardware *hardware = kiln__hardware(job);
+    LLVMValueRef ids[IDS];
 
-    for (uint32_t d = 0; d < 3; d++)
-        put_id(job, builder, state, STATE(local_id) + 4 * (uint64_t)d,
-               local_id(job, builder, d));
-    for (uint32_t d = 0; d < 3; d++)
-        put_id(job, builder, state, STATE(group_id) + 4 * (uint64_t)d,
-               hardware->group_id(job, builder, d));
-    for (uint32_t d = 0; d < 3; d++)
-        put_id(job, builder, state, STATE(group_size) + 4 * (uint64_t)d,
-               kiln__device_group_size(job, builder, d));
+    for (uint32_t i = 0; i < IDS; i++) {
+        if (i % IDS_MERGED == 0) {
+            begin_part(job, builder, state, done);
+            for (uint32_t k = i; k < IDS && k < i + IDS_MERGED; k++)
+                ids[k] = id(job, builder, k);
+        }
+        put_aligned(job, builder, state,
+                    STATE(local_id) + sizeof(uint32_t) * (uint64_t)i, ids[i]);
+    }
 }
 
 /* Returns true for the one item that changed the phase. */
@@ -325,18 +360,21 @@ static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
 }
 
 static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
-                          const kiln__device_raised *raised)
+                          const kiln__device_raised *raised,
+                          LLVMBasicBlockRef done)
 {
     const LLVMValueRef state = raised->state;
 
     put_aligned(job, builder, state, STATE(report), raised->report);
     put_aligned(job, builder, state, STATE(launch), raised->launch);
+    begin_part(job, builder, state, done);
     for (unsigned i = 0; i < 2; i++)
         put_aligned(job, builder, state, STATE(values) + 8 * (uint64_t)i,
                     raised->values[i]);
-    put_ids(job, builder, state);
+    put_ids(job, builder, state, done);
     if (raised->item != NULL && keeps_frames(job))
         put_frames(job, builder, raised->item, state);
+    begin_part(job, builder, state, done);
     put_mark(job, builder, state, KILN__PHASE_READY);
 }
 
@@ -352,7 +390,7 @@ void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     LLVMBuildCondBr(builder, win(job, builder, raised->state), first, done);
     LLVMPositionBuilderAtEnd(builder, first);
-    put_exception(job, builder, raised);
+    put_exception(job, builder, raised, done);
     LLVMBuildBr(builder, done);
     LLVMPositionBuilderAtEnd(builder, done);
 }
