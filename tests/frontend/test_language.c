@@ -466,6 +466,35 @@ static void indices_out_of_bounds_raise(void **state)
     }
 }
 
+/* Also in an array that has more elements than 32 bits count. */
+static void indices_of_32_bits_raise(void **state)
+{
+    static const int32_t bad[] = {4, -1, INT32_MAX, INT32_MIN};
+    float a[4] = {1, 2, 3, 4}, got[3] = {0};
+    int32_t c[3] = {3, 0, 1};
+    const kiln_array out = kernels_array(got, 3), cs = kernels_array(c, 3);
+    kiln_array as = kernels_array(a, 4);
+    const kernels_argument arguments[] = {
+        {"f32[:]", &out}, {"f32[:]", &as}, {"i32[:]", &cs}};
+
+    for (size_t i = 0; i < 4; i++) {
+        got[0] = 0;
+        c[1] = bad[i];
+        expect_exception(*state, "gathers", 1, arguments, 3,
+                         KILN_EXCEPTION_BOUNDS, 61, "index out of bounds");
+        assert_true(got[0] == 4 && got[2] == 0);
+    }
+    if (strcmp(kernels_backend(), "spirv") == 0)
+        return; /* its drivers copy whole arrays */
+    as.sizes[0] = INT64_C(1) << 32;
+    expect_exception(*state, "gathers", 1, arguments, 3, KILN_EXCEPTION_BOUNDS,
+                     61, "index -2147483648, size 4294967296");
+    c[1] = 0;
+    assert_ok(kernels_run(*state, kernels_load(*state, FILE_OF("effects")),
+                          "gathers", 1, arguments, 3, &test_error));
+    assert_true(got[1] == 1 && got[2] == 2);
+}
+
 static void zero_divisors_raise(void **state)
 {
     int64_t a[2] = {1, 0};
@@ -615,6 +644,7 @@ int main(void)
         cmocka_unit_test(print_writes_text_and_scalars),
         cmocka_unit_test(assertions_carry_their_text_and_item),
         cmocka_unit_test(indices_out_of_bounds_raise),
+        cmocka_unit_test(indices_of_32_bits_raise),
         cmocka_unit_test(zero_divisors_raise),
         cmocka_unit_test(inexact_conversions_raise),
         cmocka_unit_test(a_negative_exponent_of_an_integer_raises),

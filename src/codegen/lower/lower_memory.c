@@ -23,11 +23,44 @@ static LLVMValueRef size_of(kiln__lowering *l, LLVMValueRef array,
     return LLVMBuildExtractValue(l->builder, array, 1 + dimension, "");
 }
 
+/* Returns the value of 32 bits that was extended to the index; NULL: there is
+   none, or it is of no use. */
+static LLVMValueRef narrow_index(const kiln__lowering *l, LLVMValueRef index)
+{
+    const kiln__codegen_device *device = l->job->backend->device;
+    LLVMValueRef narrow;
+
+    if (device == NULL || !device->has_32_bits || l->loop == NULL ||
+        LLVMIsASExtInst(index) == NULL)
+        return NULL;
+    narrow = LLVMGetOperand(index, 0);
+    return LLVMTypeOf(narrow) == LLVMInt32TypeInContext(l->context) ? narrow
+                                                                    : NULL;
+}
+
+/* An index of 32 bits is in an array of more than 2^31 elements just if it is
+   in one of 2^31: if it is not negative. What is computed from the size, LLVM
+   moves out of the loop. */
+static LLVMValueRef is_outside(kiln__lowering *l, LLVMValueRef index,
+                               LLVMValueRef size)
+{
+    const LLVMValueRef most = LLVMConstInt(l->i64, UINT64_C(1) << 31, 0);
+    const LLVMValueRef narrow = narrow_index(l, index);
+
+    if (narrow == NULL)
+        return LLVMBuildICmp(l->builder, LLVMIntUGE, index, size, "");
+    size = LLVMBuildSelect(
+        l->builder, LLVMBuildICmp(l->builder, LLVMIntULT, size, most, ""), size,
+        most, "");
+    return LLVMBuildICmp(
+        l->builder, LLVMIntUGE, narrow,
+        LLVMBuildTrunc(l->builder, size, LLVMTypeOf(narrow), ""), "");
+}
+
 static void check_index(kiln__lowering *l, const kiln__ir_node *node,
                         LLVMValueRef index, LLVMValueRef size)
 {
-    const LLVMValueRef bad =
-        LLVMBuildICmp(l->builder, LLVMIntUGE, index, size, "");
+    const LLVMValueRef bad = is_outside(l, index, size);
 
     kiln__lower_check(l, node, bad,
                       (kiln__codegen_exception){.kind = KILN_EXCEPTION_BOUNDS,

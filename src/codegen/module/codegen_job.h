@@ -228,6 +228,7 @@ typedef struct kiln__codegen_device {
     unsigned array_space;
     unsigned bytes_space;
     unsigned item_space; /* of an item's variables; the item is one itself */
+    int has_32_bits;     /* operations on 64 are several instructions */
     const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);
