@@ -13,15 +13,15 @@
         "kernel k(y)\n" \
         "    y[global_id(0)] = 1.0\n" \
         "end\n" \
-        "kernel waves(y)\n" \
-        "    y[global_id(0)] = sin(y[global_id(0)])\n" \
+        "kernel arcs(y)\n" \
+        "    y[global_id(0)] = asin(y[global_id(0)])\n" \
         "end\n" \
         "kernel more(y)\n" \
-        "    y[global_id(0)] = cos(y[global_id(0)])\n" \
+        "    y[global_id(0)] = acos(y[global_id(0)])\n" \
         "end\n"
 #define TARGET "offline", "cuda:sm_80"
 #define USE TARGET, PROGRAM, "compile", "main.k", "f32[:]", "counts"
-#define WAVES TARGET, PROGRAM, "compile", "main.waves", "f32[:]", "counts"
+#define ARCS TARGET, PROGRAM, "compile", "main.arcs", "f32[:]", "counts"
 #define MORE TARGET, PROGRAM, "compile", "main.more", "f32[:]", "counts"
 
 /* A tool that copies, and notes that it ran. */
@@ -226,10 +226,10 @@ static void a_hit_does_not_read_the_library(void **state)
     (void)state;
     if (!copy_libclc())
         test_skip(SKIP_PACKAGE, "no libclc");
-    said = WORKER(none, "KILN_PTXAS=off", libclc, WAVES, "bytes_read");
+    said = WORKER(none, "KILN_PTXAS=off", libclc, ARCS, "bytes_read");
     assert_contains(said, "compile built");
     assert_true(bytes_read(said) > ((size_t)4 << 20));
-    said = WORKER(none, "KILN_PTXAS=off", libclc, WAVES, "bytes_read");
+    said = WORKER(none, "KILN_PTXAS=off", libclc, ARCS, "bytes_read");
     assert_contains(said, "compile store");
     assert_true(bytes_read(said) < ((size_t)1 << 20));
 }
@@ -241,15 +241,15 @@ static void another_library_makes_a_miss_and_a_touched_one_none(void **state)
     (void)state;
     if (!copy_libclc())
         test_skip(SKIP_PACKAGE, "no libclc");
-    (void)WORKER(none, "KILN_PTXAS=off", libclc, WAVES);
+    (void)WORKER(none, "KILN_PTXAS=off", libclc, ARCS);
     touch_libclc();
-    assert_contains(WORKER(none, "KILN_PTXAS=off", libclc, WAVES),
+    assert_contains(WORKER(none, "KILN_PTXAS=off", libclc, ARCS),
                     "compile store");
     assert_contains(
-        WORKER(none, "KILN_PTXAS=off", "KILN_LIBCLC=/nowhere", WAVES),
+        WORKER(none, "KILN_PTXAS=off", "KILN_LIBCLC=/nowhere", ARCS),
         "compile store");
     change_libclc();
-    said = WORKER(none, "KILN_PTXAS=off", libclc, WAVES);
+    said = WORKER(none, "KILN_PTXAS=off", libclc, ARCS);
     assert_contains(said, "compile built");
     assert_contains(said, "binary_toolchain=1 ");
     assert_contains(WORKER(none, "KILN_PTXAS=off", libclc, USE), "compile");
@@ -263,7 +263,7 @@ static void the_library_that_was_read_is_named(void **state)
     (void)state;
     if (!copy_libclc())
         test_skip(SKIP_PACKAGE, "no libclc");
-    WORKER_START(&w, none, "KILN_PTXAS=off", libclc, WAVES, "say", "read",
+    WORKER_START(&w, none, "KILN_PTXAS=off", libclc, ARCS, "say", "read",
                  "wait", workers_path("go"), "compile", "main.more", "f32[:]");
     worker_expect(&w, "read");
     change_libclc();
