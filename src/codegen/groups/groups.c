@@ -21,6 +21,7 @@
  *   llvm_gap_uniform  what is the same for all items
  *   groups_strides    more of it: what loops count, from where an item began
  *   groups_levels     blocks that all items run together
+ *   groups_agree      a second function, for groups that agree on what decides
  *   groups_decide     uniform branches that decide for the whole group
  *   groups_regions    what is between two splits
  *   groups_values     which values regions take over from others, and how

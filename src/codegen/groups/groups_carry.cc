@@ -217,7 +217,8 @@ void kiln__groups_connect(groups_emitter &e)
 static bool is_outside(const groups_emitter &e, const llvm::Instruction *at)
 {
     return at->getParent() == e.before ||
-           at->getParent() == &e.out->getEntryBlock();
+           at->getParent() == &e.out->getEntryBlock() ||
+           llvm::is_contained(e.agreed, at);
 }
 
 /* Makes a copy of a pure instruction in front of the loop. */

@@ -1,5 +1,7 @@
 /* groups_cut.cc - cuts a kernel at its barriers: the order of the steps. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <algorithm>
+
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -38,7 +40,7 @@ static void find_uniform(groups_plan &plan)
     }
 }
 
-static bool make_plan(groups_plan &plan)
+bool kiln__groups_make_plan(groups_plan &plan)
 {
     find_uniform(plan);
     kiln__groups_find_levels(plan);
@@ -76,7 +78,40 @@ static const char *reserve(kiln__codegen_job *job, const groups_plan &plan)
         kiln__groups_reserve(job, 0, KILN__HOST_MEMORY_ALIGNMENT, &offset) !=
             KILN_OK)
         return "its items keep too much across barriers";
-    job->private_bytes = static_cast<uint32_t>(bytes);
+    job->private_bytes =
+        std::max(job->private_bytes, static_cast<uint32_t>(bytes));
+    return nullptr;
+}
+
+/* Finds how values are kept, and memory for them. */
+static const char *complete(kiln__codegen_job *job, groups_plan &plan)
+{
+    if (is_too_large(plan))
+        return "its barriers cut it into too many pieces";
+    kiln__groups_find_values(plan);
+    return reserve(job, plan);
+}
+
+/* Makes the function, and in front of it one for groups whose items agree,
+   where that is better. */
+static const char *emit(kiln__codegen_job *job, groups_plan &plan,
+                        LLVMValueRef *entry)
+{
+    groups_plan agreed;
+    const bool has_agreed = kiln__groups_plan_agreed(plan, agreed);
+    const char *why = complete(job, plan);
+    llvm::Function *function;
+
+    if (why == nullptr && has_agreed)
+        why = complete(job, agreed);
+    if (why != nullptr)
+        return why;
+    function = kiln__groups_emit(job, plan, nullptr);
+    if (has_agreed) {
+        agreed.function->takeName(function);
+        function = kiln__groups_emit(job, agreed, function);
+    }
+    *entry = llvm::wrap(function);
     return nullptr;
 }
 
@@ -92,7 +127,7 @@ extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
     if (why != nullptr)
         return why;
     kiln__groups_split_barriers(plan);
-    if (!make_plan(plan)) {
+    if (!kiln__groups_make_plan(plan)) {
         groups_plan general;
 
         general.function = plan.function;
@@ -100,16 +135,10 @@ extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
         general.steps = plan.steps;
         general.is_general = true;
         plan = general;
-        if (!make_plan(plan))
+        if (!kiln__groups_make_plan(plan))
             return "its barriers cut it into pieces that do not fit together";
     }
-    if (is_too_large(plan))
-        return "its barriers cut it into too many pieces";
-    kiln__groups_find_values(plan);
-    why = reserve(job, plan);
-    if (why == nullptr)
-        *entry = llvm::wrap(kiln__groups_emit(job, plan));
-    return why;
+    return emit(job, plan, entry);
 }
 
 /* ---- kernels without barriers ---- */
@@ -162,7 +191,7 @@ static bool plan_loops(groups_plan &plan)
     if (plan.guard != nullptr)
         kiln__groups_add_wait(&plan.function->getEntryBlock());
     kiln__groups_split_barriers(plan);
-    return make_plan(plan) && !is_too_large(plan) &&
+    return kiln__groups_make_plan(plan) && !is_too_large(plan) &&
            !kiln__groups_keeps_waiting(plan);
 }
 
@@ -193,7 +222,7 @@ extern "C" int kiln__groups_cut_loops(kiln__codegen_job *job,
         plan.function->eraseFromParent();
         return 0;
     }
-    cut = kiln__groups_emit(job, plan);
+    cut = kiln__groups_emit(job, plan, nullptr);
     cut->takeName(original);
     original->eraseFromParent();
     *entry = llvm::wrap(cut);

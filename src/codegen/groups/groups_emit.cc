@@ -177,6 +177,8 @@ static void begin(groups_emitter &e)
     e.count =
         e.builder->CreateAdd(e.count, e.builder->getInt64(63), "", true, true);
     e.count = e.builder->CreateAnd(e.count, ~UINT64_C(63));
+    if (e.general != nullptr)
+        kiln__groups_leave_if_they_differ(e);
     if (e.keeps_waiting) {
         e.waiting = e.builder->CreateInBoundsGEP(
             e.builder->getInt8Ty(), e.slots,
@@ -349,8 +351,14 @@ static void ask(groups_emitter &e)
 
 static void map_arguments(groups_emitter &e)
 {
-    for (llvm::Argument &argument : e.plan->function->args())
-        (*e.map)[&argument] = e.out->getArg(argument.getArgNo());
+    const unsigned count = static_cast<unsigned>(e.out->arg_size());
+
+    for (llvm::Argument &argument : e.plan->function->args()) {
+        const unsigned i = argument.getArgNo();
+
+        (*e.map)[&argument] =
+            i < count ? e.out->getArg(i) : e.agreed[i - count];
+    }
 }
 
 static void emit_region(groups_emitter &e)
@@ -388,8 +396,11 @@ static void emit_region(groups_emitter &e)
 static llvm::Function *make_function(const groups_plan &plan)
 {
     llvm::Function *from = plan.function;
+    llvm::FunctionType *type = llvm::FunctionType::get(
+        from->getReturnType(),
+        from->getFunctionType()->params().drop_back(plan.agreed.size()), false);
     llvm::Function *out =
-        llvm::Function::Create(from->getFunctionType(), from->getLinkage(),
+        llvm::Function::Create(type, from->getLinkage(),
                                from->getAddressSpace(), "", from->getParent());
 
     out->copyAttributesFrom(from);
@@ -422,12 +433,14 @@ static void end(groups_emitter &e)
 }
 
 llvm::Function *kiln__groups_emit(kiln__codegen_job *job,
-                                  const groups_plan &plan)
+                                  const groups_plan &plan,
+                                  llvm::Function *general)
 {
     groups_emitter e;
 
     e.job = job;
     e.plan = &plan;
+    e.general = general;
     e.c_builder = LLVMCreateBuilderInContext(job->context);
     e.builder = llvm::unwrap(e.c_builder);
     e.out = make_function(plan);
@@ -448,6 +461,8 @@ llvm::Function *kiln__groups_emit(kiln__codegen_job *job,
     if (e.keeps_waiting)
         dispatch(e);
     end(e);
+    if (e.general != nullptr)
+        kiln__groups_inline_general(e);
     LLVMDisposeBuilder(e.c_builder);
     return e.out;
 }

@@ -20,6 +20,9 @@ struct groups_emitter {
     LLVMBuilderRef c_builder = nullptr;
     llvm::IRBuilder<> *builder = nullptr; /* the same one */
     llvm::Function *out = nullptr;
+    llvm::Function *general = nullptr; /* for groups that do not agree */
+    llvm::CallInst *general_call = nullptr;
+    std::vector<llvm::Value *> agreed;      /* what the items agree on */
     llvm::Instruction *variables = nullptr; /* new ones are made before it */
     llvm::Value *memory = nullptr;          /* of the group */
     llvm::Value *slots = nullptr;    /* address of the arrays over items */
@@ -89,6 +92,13 @@ void kiln__groups_keep_scalars(groups_emitter &e);
    the loop; null: that cannot be done. */
 llvm::Value *kiln__groups_outside(groups_emitter &e, llvm::Value *value,
                                   unsigned depth);
+
+/* ---- groups_agree.cc ---- */
+/* Finds what items agree on, and lets the general function run the group if
+   they do not. */
+void kiln__groups_leave_if_they_differ(groups_emitter &e);
+/* Inlines the general function, when this one is complete. */
+void kiln__groups_inline_general(groups_emitter &e);
 
 /* ---- groups_copy.cc ---- */
 /* Copies the blocks of the region, from e.item_start to e.item_end. */

@@ -64,6 +64,9 @@ struct groups_step {
 struct groups_plan {
     llvm::Function *function = nullptr;
     bool is_general = false;
+    /* For groups whose items agree on these values: the function's last
+       parameters have taken the places of their uses. */
+    std::vector<llvm::Instruction *> agreed;
     /* What an item must fulfil to run any region but that of the entry block;
        null: nothing. The entry block computes it. */
     llvm::Instruction *guard = nullptr;
@@ -87,6 +90,9 @@ struct groups_plan {
 };
 
 /* ---- groups_cut.cc ---- */
+/* Finds all of a plan but its values. Returns false when its regions do not fit
+   together. */
+bool kiln__groups_make_plan(groups_plan &plan);
 /* True when it must be known at run time which items wait. */
 bool kiln__groups_keeps_waiting(const groups_plan &plan);
 
@@ -115,6 +121,11 @@ bool kiln__groups_part_counters(groups_plan &plan);
 /* ---- llvm_gap_uniform.cc ---- */
 /* Finds which values and branches are the same for all items. */
 void kiln__groups_find_uniform(groups_plan &plan);
+
+/* ---- groups_agree.cc ---- */
+/* Makes the plan `out` for a copy of the function, for groups whose items agree
+   on what decides about barriers. Returns false if it would not be better. */
+bool kiln__groups_plan_agreed(const groups_plan &plan, groups_plan &out);
 
 /* ---- groups_levels.cc ---- */
 /* Finds the blocks of group level, and adds splits where items meet. */
@@ -147,8 +158,11 @@ void kiln__groups_find_values(groups_plan &plan);
 bool kiln__groups_is_query(const llvm::Value *value);
 
 /* ---- groups_emit.cc ---- */
-/* Makes the function for the whole group. */
+/* Makes the function for the whole group. `general`, which is for groups whose
+   items do not agree, is given where the plan is for those that do; it is
+   inlined. */
 llvm::Function *kiln__groups_emit(kiln__codegen_job *job,
-                                  const groups_plan &plan);
+                                  const groups_plan &plan,
+                                  llvm::Function *general);
 
 #endif /* KILN_CODEGEN_GROUPS_GROUPS_PLAN_H */
