@@ -264,7 +264,7 @@ static void go_on(groups_emitter &e)
         e.builder->CreateBr(e.dispatch);
         return;
     }
-    if (region.can_end || region.is_masked)
+    if (region.can_end)
         kiln__groups_leave_if_ended(e);
     if (region.next.size() > 1)
         decide(e, region.splits[0]);

@@ -29,6 +29,9 @@ using namespace llvm::PatternMatch;
  * roundings change it by less. The sign of b is put on the whole number: that
  * of the least number by -1 wraps, and nothing is undefined.
  *
+ * This is also quicker than a division of integers, so it is done in loops that
+ * are not vectorised, too.
+ *
  * So the question whether a pair has no quotient (foreign_divide.c) is left out
  * there, but for b = 0.
  */
@@ -86,6 +89,11 @@ static division division_of(const llvm::Loop &loop, llvm::Instruction &at)
             is_guarded ? b : at.getOperand(1), is_guarded};
 }
 
+static bool has_same_divisor(const llvm::Loop &loop, const division &d)
+{
+    return d.is_guarded || loop.isLoopInvariant(d.b);
+}
+
 /* ---- replacing ---- */
 
 static llvm::Value *as_float(llvm::IRBuilder<> &b, const division &d,
@@ -135,7 +143,7 @@ static void replace(const llvm::Loop &loop, division &d)
         d.b = builder.CreateSelect(builder.CreateIsNull(d.b),
                                    llvm::ConstantInt::get(d.b->getType(), 1),
                                    d.b);
-    if (d.is_guarded || loop.isLoopInvariant(d.b))
+    if (has_same_divisor(loop, d))
         value = quotient_by_same(builder, d);
     else
         value = as_integer(builder, d,
@@ -156,7 +164,8 @@ static void divide_in_loop(const llvm::Loop &loop)
             if (is_small_division(at))
                 found.push_back(division_of(loop, at));
     for (division &each : found)
-        replace(loop, each);
+        if (loop.isInnermost() || has_same_divisor(loop, each))
+            replace(loop, each);
 }
 
 static void divide_in(llvm::Function &function)
@@ -165,8 +174,7 @@ static void divide_in(llvm::Function &function)
     const llvm::LoopInfo loops(dominators);
 
     for (llvm::Loop *loop : loops.getLoopsInPreorder())
-        if (loop->isInnermost() &&
-            llvm::findOptionMDForLoop(loop, KILN__ITEM_LOOP) != nullptr)
+        if (llvm::findOptionMDForLoop(loop, KILN__ITEM_LOOP) != nullptr)
             divide_in_loop(*loop);
 }
 
