@@ -114,7 +114,8 @@ static questions find_questions(const groups_plan &plan)
     questions found;
 
     for (const llvm::BasicBlock &block : *plan.function)
-        if (plan.divergent.contains(block.getTerminator()))
+        if (plan.divergent.contains(block.getTerminator()) &&
+            block.getTerminator()->getNumSuccessors() > 1)
             if (auto *at = question_of(plan, block.getTerminator()))
                 found.insert(at);
     return found;
