@@ -232,7 +232,9 @@ class Bench:
 
     def _sass_resources(self, path):
         text = run([self.cuobjdump, "-res-usage", path])
-        numbers = dict(re.findall(r"(REG|STACK|SHARED|LOCAL):(\d+)", text))
+        parts = dict(re.findall(r"Function (\S+?):\s+(.*)", text))
+        part = parts[count.chosen(parts)[0]]
+        numbers = dict(re.findall(r"(REG|STACK|SHARED|LOCAL):(\d+)", part))
         registers = int(numbers["REG"])
         return {"registers": registers,
                 "stack": int(numbers["STACK"]) + int(numbers["LOCAL"]),
@@ -241,7 +243,11 @@ class Bench:
 
     def _amd_resources(self, path, target):
         text = run([self.readelf, "--notes", path])
-        numbers = dict(re.findall(r"\.(\w+):\s+(\d+)", text))
+        parts = {re.search(r"\.symbol:\s+'?(\S+?)\.kd", part).group(1): part
+                 for part in re.split(r"\n\s+- \.(?=agpr_count|args:\s*\n)",
+                                      text)[1:] if ".symbol:" in part}
+        part = parts[count.chosen(parts)[0]]
+        numbers = dict(re.findall(r"(\w+):\s+(\d+)", part))
         registers = int(numbers["vgpr_count"])
         size = (1536, 24, 16) if target.startswith("gfx11") else (512, 8, 8)
         return {"registers": registers,

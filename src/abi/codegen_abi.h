@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 15
+#define KILN__CODEGEN_ABI 16
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -169,6 +169,8 @@ typedef struct kiln__codegen_result {
     size_t site_count;
     const void *reports; /* device_abi.h */
     size_t report_size;
+    const void *facts; /* facts_abi.h; NULL: there is one entry */
+    size_t fact_size;
     const kiln__codegen_tool *tools;
     size_t tool_count;
     int32_t can_fail;

@@ -91,6 +91,8 @@ static void borrow(kiln_artifact *to, const kiln_artifact *from, void *bytes)
     to->site_count = from->site_count;
     to->reports = from->reports;
     to->report_size = from->report_size;
+    to->facts = from->facts;
+    to->fact_size = from->fact_size;
     to->compile_ns = from->compile_ns;
     to->origin = from;
 }

@@ -492,6 +492,8 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
     const kiln__codegen_result result = {
         .reports = made->reports,
         .report_size = made->report_size,
+        .facts = job->facts,
+        .fact_size = job->fact_size,
         .hidden_arguments = job->hidden_arguments,
         .registers = job->registers,
         .spill_bytes = job->spill_bytes,

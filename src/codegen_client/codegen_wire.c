@@ -28,7 +28,7 @@ _Static_assert(sizeof(kiln__codegen_function) == 13 * sizeof(void *),
 _Static_assert(sizeof(kiln__codegen_import) == 5 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
 _Static_assert(sizeof(kiln__codegen_request) == 29 * sizeof(void *), "request");
-_Static_assert(sizeof(kiln__codegen_result) == 17 * sizeof(void *), "result");
+_Static_assert(sizeof(kiln__codegen_result) == 19 * sizeof(void *), "result");
 
 /* ---- heads ---- */
 
@@ -478,6 +478,7 @@ void kiln__wire_put_result(kiln__encoder *out,
             kiln__encode_i64(out, result->tools[i].file.numbers[k]);
     }
     kiln__wire_put_bytes(out, result->reports, result->report_size);
+    kiln__wire_put_bytes(out, result->facts, result->fact_size);
     kiln__encode_i64(out, result->can_fail);
     kiln__encode_i64(out, result->allocates);
     kiln__encode_i64(out, result->dynamic_local);
@@ -536,6 +537,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     get_result_sites(&r, out);
     get_result_tools(&r, out);
     out->reports = kiln__wire_get_bytes(&r, &out->report_size);
+    out->facts = kiln__wire_get_bytes(&r, &out->fact_size);
     out->can_fail = kiln__wire_get_i32(&r);
     out->allocates = kiln__wire_get_i32(&r);
     out->dynamic_local = kiln__wire_get_i32(&r);

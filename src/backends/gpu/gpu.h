@@ -258,6 +258,8 @@ typedef struct kiln__gpu_entry {
     _Atomic(kiln__gpu_context *) context; /* NULL: the context was closed */
     void *handle;
     uint32_t threads; /* most items of a group */
+    void *known;      /* the entry for launches of which facts hold; or NULL */
+    uint32_t known_threads;
     _Atomic(struct kiln__gpu_entry *) next;
 } kiln__gpu_entry;
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "backends/facts.h"
 #include "backends/gpu/gpu.h"
 #include "base/error.h"
 #include "context/log.h"
@@ -230,6 +231,12 @@ static kiln_status check_hidden(const kiln_artifact *artifact,
                                    info->name, (unsigned)info->hidden_arguments,
                                    (unsigned)kiln__hidden_count(
                                        info->allocates, info->dynamic_local));
+        if (artifact->facts != NULL &&
+            !kiln__facts_fit(artifact->facts, artifact->fact_size,
+                             info->argument_bytes))
+            return kiln__error_set(error, KILN_ECORRUPT,
+                                   "%s: facts that do not fit its arguments",
+                                   info->name);
     }
     return KILN_OK;
 }
@@ -338,6 +345,8 @@ static kiln__gpu_entry *keep_entry(kiln__gpu_function *function,
     }
     at->handle = values->handle;
     at->threads = values->threads;
+    at->known = values->known;
+    at->known_threads = values->known_threads;
     atomic_store_explicit(&at->context, context, memory_order_release);
     return at;
 }
@@ -359,22 +368,18 @@ static kiln__gpu_result ask_for_local(const kiln__gpu_context *context,
         handle, vendor->local_attribute, (int)(context->local_bytes - fixed));
 }
 
-/* Looks the function up in the module, with the most items of a group that its
-   registers allow. */
-static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
-                           void *module, const kiln_kernel_info *info,
-                           kiln_error **error)
+/* Looks an entry up in the module, with the most items of a group that its
+   registers allow. The context is the current one. */
+static kiln_status look_up_entry(void **out, uint32_t *most,
+                                 kiln__gpu_context *context, void *module,
+                                 const kiln_kernel_info *info, const char *name,
+                                 kiln_error **error)
 {
-    const char *name = info->name;
     const kiln__gpu_api *api = context->api;
-    kiln__gpu_place before;
-    kiln__gpu_result result;
+    kiln__gpu_result result = api->module_function(out, module, name);
     kiln_status status = KILN_OK;
     int threads = 0;
 
-    KILN_TRY(kiln__gpu_check(context, error));
-    KILN_TRY(kiln__gpu_enter(context, &before, error));
-    result = api->module_function(&out->handle, module, name);
     if (result == KILN__GPU_NOT_FOUND)
         status = kiln__error_set(error, KILN_ECORRUPT,
                                  "%s image: no function \"%.128s\"",
@@ -382,15 +387,43 @@ static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
     else if (result != 0)
         status = kiln__gpu_fail(context, result, error,
                                 "finding function %.128s", name);
-    else if ((result = ask_for_local(context, out->handle, info)) != 0)
+    else if ((result = ask_for_local(context, *out, info)) != 0)
         status = kiln__gpu_fail(context, result, error,
                                 "dynamic group memory of %.128s", name);
-    out->threads = context->limits.items;
+    *most = context->limits.items;
     /* Attribute 0 is the most threads of a group. */
     if (status == KILN_OK && api->function_attribute != NULL &&
-        api->function_attribute(&threads, 0, out->handle) == 0 && threads > 0 &&
-        (uint32_t)threads < out->threads)
-        out->threads = (uint32_t)threads;
+        api->function_attribute(&threads, 0, *out) == 0 && threads > 0 &&
+        (uint32_t)threads < *most)
+        *most = (uint32_t)threads;
+    return status;
+}
+
+/* Looks up both entries of the function, or the one that it has. */
+static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
+                           void *module, const kiln__gpu_function *function,
+                           kiln_error **error)
+{
+    const kiln_alloc *alloc = &context->backend->context->alloc;
+    const kiln_kernel_info *info = function->info;
+    kiln__gpu_place before;
+    kiln_status status;
+    kiln__text name;
+
+    KILN_TRY(kiln__gpu_check(context, error));
+    KILN_TRY(kiln__gpu_enter(context, &before, error));
+    status = look_up_entry(&out->handle, &out->threads, context, module, info,
+                           info->name, error);
+    if (status == KILN_OK && function->module->artifact->facts != NULL) {
+        kiln__text_init(&name, alloc);
+        kiln__text_add(&name, info->name);
+        kiln__text_add(&name, KILN__FACTS_SUFFIX);
+        status = name.failed
+                     ? kiln__error_no_memory(error)
+                     : look_up_entry(&out->known, &out->known_threads, context,
+                                     module, info, name.bytes, error);
+        kiln__text_dispose(&name);
+    }
     kiln__gpu_leave(context, &before);
     return status;
 }
@@ -409,7 +442,7 @@ kiln_status kiln__gpu_function_in(const kiln__gpu_entry **out,
     if (*out != NULL)
         return KILN_OK;
     KILN_TRY(module_in(&handle, module, context, error));
-    KILN_TRY(look_up(&values, context, handle, function->info, error));
+    KILN_TRY(look_up(&values, context, handle, function, error));
     spare = kiln__allocate(alloc, sizeof *spare);
     if (spare == NULL)
         return kiln__error_no_memory(error);

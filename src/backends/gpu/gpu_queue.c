@@ -1,5 +1,6 @@
 /* gpu_queue.c - streams, launches, waits, and reading what kernels left. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends/facts.h"
 #include "backends/gpu/gpu.h"
 
 #include <inttypes.h>
@@ -7,6 +8,7 @@
 
 #include "base/error.h"
 #include "context/log.h"
+#include "tiers/binary/artifact.h"
 
 /*
  * To launch a known kernel in a known shape takes three steps: look at the
@@ -215,6 +217,30 @@ static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
                                    NULL, error);
 }
 
+/* True when the facts hold that the faster entry needs. What is captured may be
+   launched again with other arguments, so it takes the entry for any launch. */
+static int is_known(const kiln__gpu_queue *queue, const kiln__gpu_entry *entry,
+                    const kiln_artifact *artifact,
+                    const kiln_launch_request *request)
+{
+    const kiln__launch_shape *shape = &queue->shape;
+    kiln__facts_shape known;
+    uint64_t items = 1;
+
+    if (entry->known == NULL)
+        return 0;
+    for (unsigned d = 0; d < 3; d++) {
+        known.sizes[d] = shape->groups[d] * shape->block[d];
+        known.sizes[3 + d] = shape->block[d];
+        known.sizes[6 + d] = shape->groups[d];
+        items *= shape->block[d];
+    }
+    return items <= entry->known_threads &&
+           kiln__facts_hold(artifact->facts, artifact->fact_size,
+                            request->arguments, &known) &&
+           !is_capturing(queue->context, queue->stream);
+}
+
 static kiln__gpu_result call_driver(const kiln__gpu_queue *queue,
                                     void *function,
                                     const kiln_launch_request *request,
@@ -259,6 +285,7 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
     kiln__gpu_place before;
     kiln__gpu_result result;
     uint32_t size;
+    int known;
 
     KILN_TRY(kiln__gpu_check(context, error));
     KILN_TRY(kiln__gpu_function_in(&entry, function, context, error));
@@ -268,7 +295,9 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
                                       request, error));
     size = kiln__device_hidden(request, queue->state_address, function->number);
     KILN_TRY(kiln__gpu_enter(context, &before, error));
-    result = call_driver(queue, entry->handle, request, size);
+    known = is_known(queue, entry, function->module->artifact, request);
+    result =
+        call_driver(queue, known ? entry->known : entry->handle, request, size);
     kiln__gpu_leave(context, &before);
     if (result != 0)
         return kiln__gpu_fail(context, result, error, "launch of %s",

@@ -6,6 +6,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "base/error.h"
 #include "base/system/stack.h"
 #include "codegen/lower/lower_job.h"
 #include "codegen/lower/prove/lower_prove.h"
@@ -26,6 +27,8 @@
  *   clip      guards that the loops over items replace (lower_clip.c)
  *   prove     a test of a tile (lower_prove.h), and define and item once more
  *             without the checks that it makes superfluous
+ *   facts     the same for a device, where a launch makes the test
+ *             (lower_facts.c)
  */
 
 static void add_attribute(const kiln__lowering *l, LLVMValueRef function,
@@ -380,6 +383,47 @@ static kiln_status lower_again(kiln__lowering *l)
     return status;
 }
 
+/* ---- the body for launches of which facts hold ---- */
+
+static int has_arrays(const kiln__codegen_job *job)
+{
+    for (size_t i = 0; i < job->parameter_count; i++)
+        if (job->parameters[i].passing == KILN__PARAMETER_ARRAY)
+            return 1;
+    return 0;
+}
+
+/* Arrays of the heap may be large, whatever a launch knows. */
+static int wants_facts(const kiln__lowering *l)
+{
+    const kiln__codegen_job *job = l->job;
+
+    return job->backend->device != NULL && job->backend->device->has_facts &&
+           job->settings->opt_level >= 2 &&
+           job->settings->debug_level != KILN_DEBUG_FULL &&
+           job->settings->entry_abi == KILN_ABI_KERNEL && !job->uses_heap &&
+           has_arrays(job);
+}
+
+/* Makes the second body in a module of its own, which becomes the job's; the
+   first one's becomes the checked module. */
+static kiln_status lower_known(kiln__lowering *l)
+{
+    KILN_TRY(kiln__lower_facts(l));
+    if (l->job->facts == NULL)
+        return KILN_OK;
+    add_module(l->job);
+    kiln__job_switch(l->job);
+    l->job->is_known = 1;
+    kiln__lower_find_failures(l);
+    kiln__lower_find_flags(l);
+    KILN_TRY(declare_all(l, "known.fn"));
+    KILN_TRY(define_all(l));
+    KILN_TRY(kiln__lower_item(l, "known.item", &l->job->safe_function));
+    l->job->safe_can_fail = l->functions[0].can_fail;
+    return KILN_OK;
+}
+
 static kiln_status lower_alone(kiln__lowering *l)
 {
     kiln_status status;
@@ -432,9 +476,9 @@ static kiln_status lower(kiln__lowering *l)
         status = define_all(l);
     if (status == KILN_OK)
         status = kiln__lower_item(l, "item", &l->job->item_function);
-    return status == KILN_OK && wants_tiles(l) && l->job->can_fail
-               ? lower_again(l)
-               : status;
+    if (status == KILN_OK && wants_tiles(l) && l->job->can_fail)
+        status = lower_again(l);
+    return status == KILN_OK && wants_facts(l) ? lower_known(l) : status;
 }
 
 kiln_status kiln__lower(kiln__codegen_job *job)

@@ -85,15 +85,36 @@ static LLVMValueRef multiply(kiln__lowering *l, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildNSWMul(l->builder, a, b, "");
 }
 
+/* No part of a dense offset is negative. */
+static LLVMValueRef positive(const kiln__lowering *l, LLVMValueRef value)
+{
+    if (l->job->is_known && LLVMIsAInstruction(value) &&
+        LLVMIsATruncInst(value) == NULL)
+        LLVMSetNUW(value, 1);
+    return value;
+}
+
+/* Where arrays are known to be small, offsets have 32 bits. */
+static LLVMValueRef offset_part(kiln__lowering *l, LLVMValueRef value)
+{
+    return l->job->is_known
+               ? LLVMBuildTrunc(l->builder, value,
+                                LLVMInt32TypeInContext(l->context), "")
+               : value;
+}
+
 /* The first index is the contiguous one. */
 static LLVMValueRef dense_offset(kiln__lowering *l, const access *to)
 {
     uint32_t i = to->type->length - 1;
-    LLVMValueRef offset = to->indices[i];
+    LLVMValueRef offset = offset_part(l, to->indices[i]);
 
     while (i-- > 0) {
-        offset = multiply(l, offset, size_of(l, to->array, i));
-        offset = LLVMBuildNSWAdd(l->builder, offset, to->indices[i], "");
+        offset = positive(
+            l, multiply(l, offset, offset_part(l, size_of(l, to->array, i))));
+        offset =
+            positive(l, LLVMBuildNSWAdd(l->builder, offset,
+                                        offset_part(l, to->indices[i]), ""));
     }
     return offset;
 }
@@ -104,7 +125,8 @@ static LLVMValueRef strided_offset(kiln__lowering *l, const access *to)
 
     for (uint32_t i = 0; i < to->type->length; i++) {
         const LLVMValueRef stride = size_of(l, to->array, to->type->length + i);
-        const LLVMValueRef part = multiply(l, to->indices[i], stride);
+        const LLVMValueRef part =
+            multiply(l, offset_part(l, to->indices[i]), offset_part(l, stride));
 
         offset = offset == NULL ? part
                                 : LLVMBuildNSWAdd(l->builder, offset, part, "");
@@ -125,6 +147,10 @@ static LLVMValueRef address(kiln__lowering *l, const kiln__ir_node *node,
         for (uint32_t i = 0; i < to->type->length; i++)
             check_index(l, node, to->indices[i], size_of(l, to->array, i));
     offset = to->type->strided ? strided_offset(l, to) : dense_offset(l, to);
+    if (l->job->is_known)
+        offset = to->type->strided
+                     ? LLVMBuildSExt(l->builder, offset, l->i64, "")
+                     : LLVMBuildZExt(l->builder, offset, l->i64, "");
     return LLVMBuildInBoundsGEP2(l->builder,
                                  kiln__lower_cell(l, to->type->element), data,
                                  &offset, 1, "");

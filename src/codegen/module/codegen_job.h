@@ -86,6 +86,18 @@ typedef struct kiln__external {
 
 struct kiln__codegen_backend;
 
+/* What a parameter of the function stands for that facts are made of. */
+typedef struct kiln__fact_input {
+    int is_shape;
+    uint32_t at; /* number in the shape, or offset in the packed arguments */
+} kiln__fact_input;
+
+/* Ids, and sizes of grids, groups and arrays, are at most this where a launch is
+   known to be small. So a sum of two of them fits into 32 bits. */
+#define KILN__SMALL_MOST ((UINT64_C(1) << 30) - 1)
+/* An array has at most so many elements then, from the first to the last. */
+#define KILN__SMALL_EXTENT INT32_MAX
+
 /* A loop over the items of a group, as the backend builds it. */
 typedef struct kiln__codegen_items {
     LLVMValueRef number;    /* of the item in its group, as i64 */
@@ -124,6 +136,11 @@ typedef struct kiln__codegen_job {
     LLVMValueRef proof_function; /* the same; the proof of bounds */
     LLVMValueRef safe_function;  /* set beside proof_function */
     int safe_can_fail;
+    /* What the code of the second entry assumes of a launch: abi/facts_abi.h.
+       NULL: there is one entry. */
+    uint8_t *facts;
+    size_t fact_size;
+    int is_known; /* that code is being made, and is in `module` */
     LLVMModuleRef checked_module; /* set beside proof_function: see above */
     struct kiln__debug *debug;    /* line tables of `module`; NULL: none yet */
     struct kiln__debug *checked_debug;
@@ -229,6 +246,7 @@ typedef struct kiln__codegen_device {
     unsigned bytes_space;
     unsigned item_space; /* of an item's variables; the item is one itself */
     int has_32_bits;     /* operations on 64 are several instructions */
+    int has_facts;       /* its driver chooses between two entries */
     const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);
@@ -401,6 +419,8 @@ typedef struct kiln__codegen_item {
     void (*end)(kiln__codegen_job *job, LLVMBuilderRef builder,
                 LLVMValueRef item, const kiln__codegen_exception *exception);
     kiln_status (*place_ends)(kiln__codegen_job *job);
+    /* Gives ids of small grids their code: see job->is_known. */
+    void (*place_ids)(kiln__codegen_job *job);
     /* Builds code that runs after an exception was raised. It notes that the
        expression of the method is a call on the way to the exception. */
     void (*frame)(kiln__codegen_job *job, LLVMBuilderRef builder,

@@ -1,6 +1,7 @@
 /* codegen_passes.c - the optimisation passes that a module goes through. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <llvm-c/Error.h>
+#include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "base/error.h"
@@ -150,10 +151,32 @@ static kiln_status begin(kiln__codegen_job *job, LLVMModuleRef module,
     return run_passes(job, module, p->unswitch);
 }
 
+/* What has to be done before ranges can be found. */
+static const char before_ranges[] =
+    "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
+    "early-cse<memssa>," EARLY ",early-cse)";
+
+/* Computes in 32 bits what fits there, in a kernel for small launches. */
+static kiln_status narrow(kiln__codegen_job *job, LLVMModuleRef module)
+{
+    LLVMValueRef f;
+
+    KILN_TRY(run_passes(job, module, before_ranges));
+    for (f = LLVMGetFirstFunction(module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            kiln__llvm_narrow(f);
+    job->backend->item->place_ids(job);
+    return job->status;
+}
+
 static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
                        const pipeline *p)
 {
     const char *rest = p->go_on;
+
+    if (job->is_known && module == job->module)
+        KILN_TRY(narrow(job, module));
 
     if (p->begin != NULL) {
         KILN_TRY(begin(job, module, p));
@@ -246,13 +269,28 @@ static kiln_status end_items(kiln__codegen_job *job)
                       has_loops ? ended_loops : "function(dce)");
 }
 
+/* A device's two entries are in one module from now on. */
+static kiln_status join_entries(kiln__codegen_job *job)
+{
+    const LLVMModuleRef general = job->checked_module;
+
+    job->checked_module = NULL;
+    if (LLVMLinkModules2(job->module, general) != 0)
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "the two entries cannot be linked");
+    return job->status;
+}
+
 kiln_status kiln__optimise(kiln__codegen_job *job)
 {
     const pipeline p = pipeline_of(job);
     kiln_status status = optimise(job, job->module, &p);
 
     if (status == KILN_OK && job->checked_module != NULL)
-        status = optimise(job, job->checked_module, &quick);
+        status =
+            optimise(job, job->checked_module, job->is_known ? &p : &quick);
+    if (status == KILN_OK && job->is_known)
+        status = join_entries(job);
     if (status == KILN_OK && job->items_end)
         status = end_items(job);
     return status;

@@ -50,6 +50,13 @@ kiln_status kiln__link_imports(kiln__codegen_job *job);
 /* Writes the module as bitcode. */
 kiln_status kiln__write_bitcode(kiln__codegen_job *job, kiln_blob *out);
 
+/* ---- codegen_facts.c ---- */
+/* Makes job->facts of a function without branches that returns i1, and deletes
+   it. `inputs` says what its parameters are. Leaves them NULL where that cannot
+   be done. */
+kiln_status kiln__facts_take(kiln__codegen_job *job, LLVMValueRef function,
+                             const kiln__fact_input *inputs);
+
 /* ---- codegen_import_types.c ---- */
 /* Refuses functions that images may import, and that the module declares with
    other types than they have. */

@@ -67,6 +67,15 @@ LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
    uses. */
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
+/* ---- narrow.cc ---- */
+/* Computes in 32 bits what is known to fit there, by the ranges of parameters
+   and of what calls return. */
+void kiln__llvm_narrow(LLVMValueRef function);
+/* Says that an integer of 64 bits that the function returns, or its parameter
+   number `at`, is at least 0 and below `end`. */
+void kiln__llvm_returns_below(LLVMValueRef function, uint64_t end);
+void kiln__llvm_is_below(LLVMValueRef function, unsigned at, uint64_t end);
+
 /* ---- llvm_gap_read.cc: modules of others ---- */
 /* Reads and verifies a module, text or bitcode. If it names no data layout, it
    gets this one, since alignments that a text leaves out follow from the

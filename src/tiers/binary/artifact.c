@@ -89,6 +89,10 @@ static void fill_artifact(kiln_artifact *artifact, kiln__arena *arena,
         artifact->reports =
             kiln__arena_copy(arena, source->reports, source->report_size);
     artifact->report_size = source->report_size;
+    if (source->fact_size > 0)
+        artifact->facts =
+            kiln__arena_copy(arena, source->facts, source->fact_size);
+    artifact->fact_size = source->fact_size;
     artifact->compile_ns = source->compile_ns;
     artifact->toolchain = kiln__arena_text(
         arena, source->toolchain == NULL ? "" : source->toolchain);

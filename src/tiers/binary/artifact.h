@@ -27,6 +27,8 @@ struct kiln_artifact {
     size_t site_count;
     const void *reports; /* device_abi.h */
     size_t report_size;
+    const void *facts; /* facts_abi.h; NULL: the kernel has one entry */
+    size_t fact_size;
     struct kiln__roots *roots; /* roots of resolved sites, or NULL;
                                   host_objects.h */
     uint64_t compile_ns;
@@ -51,6 +53,8 @@ typedef struct kiln__artifact_source {
     size_t site_count;
     const void *reports;
     size_t report_size;
+    const void *facts;
+    size_t fact_size;
     struct kiln__roots *roots; /* taken over on success; or NULL */
     uint64_t compile_ns;
     const char *toolchain; /* NULL: none */

@@ -17,7 +17,7 @@
 /*
  * Meta, after a version: format, target, kernels {name, method, arguments
  * {type, offset, size}, numbers}, sites {name, offset, size, strategy},
- * reports. The payload is the artifact's payload.
+ * reports, facts. The payload is the artifact's payload.
  */
 
 /* Every number of a kernel's metadata, in the order of the encoding. */
@@ -77,6 +77,7 @@ static void encode_meta(kiln__encoder *out, const kiln_artifact *artifact)
     for (size_t i = 0; i < artifact->site_count; i++)
         encode_site(out, &artifact->sites[i]);
     kiln__encode_bytes(out, artifact->reports, artifact->report_size);
+    kiln__encode_bytes(out, artifact->facts, artifact->fact_size);
 }
 
 kiln_status kiln__entry_writer_artifact(kiln__entry_writer *out,
@@ -215,7 +216,7 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
         .compile_ns = entry->build_ns,
     };
     kiln_status status = KILN_ECORRUPT;
-    kiln__span_of_bytes reports;
+    kiln__span_of_bytes reports, facts;
     decoding d;
 
     kiln__arena_init(&d.arena, alloc);
@@ -230,6 +231,9 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
     reports = kiln__read_bytes(&d.reader);
     source.reports = reports.data;
     source.report_size = reports.size;
+    facts = kiln__read_bytes(&d.reader);
+    source.facts = facts.data;
+    source.fact_size = facts.size;
     if (kiln__reader_is_done(&d.reader) && !d.arena.failed)
         status = kiln__artifact_new(out, &source);
     kiln__arena_dispose(&d.arena);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "abi/facts_abi.h"
 #include "base/error.h"
 #include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
@@ -138,12 +139,11 @@ static LLVMValueRef sub_group_id(kiln__codegen_job *job, LLVMBuilderRef builder)
                          hardware->lanes(job, builder), "");
 }
 
-LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
-                                LLVMValueRef item, uint32_t query, uint32_t d)
+static LLVMValueRef build_query(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                uint32_t query, uint32_t d)
 {
     const kiln__device_hardware *hardware = kiln__hardware(job);
 
-    (void)item;
     switch (query) {
     case KILN__QUERY_GLOBAL_ID:
         return global_id(job, builder, d);
@@ -167,6 +167,110 @@ LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
     }
 }
 
+/* ---- ids of small grids ----
+ *
+ * Ids and sizes that are products have no range that LLVM knows. In code for
+ * small grids they are calls first, which have one, until it is known what fits
+ * into 32 bits (narrow.cc).
+ */
+
+#define SMALL "kiln.small."
+
+static int is_product(uint32_t query)
+{
+    return query == KILN__QUERY_GLOBAL_ID || query == KILN__QUERY_GLOBAL_SIZE;
+}
+
+static LLVMValueRef declare_small(kiln__codegen_job *job, uint32_t query,
+                                  uint32_t d)
+{
+    const char *name = kiln__arena_format(&job->arena, SMALL "%u.%u",
+                                          (unsigned)query, (unsigned)d);
+    LLVMValueRef function;
+
+    if (name == NULL)
+        return NULL;
+    function = LLVMGetNamedFunction(job->module, name);
+    if (function != NULL)
+        return function;
+    function = LLVMAddFunction(
+        job->module, name, LLVMFunctionType(kiln__job_i64(job), NULL, 0, 0));
+    LLVMSetVisibility(function, LLVMHiddenVisibility); /* defined nowhere */
+    kiln__device_attribute(job, function, "nounwind");
+    kiln__device_attribute(job, function, "willreturn");
+    kiln__device_attribute(job, function, "speculatable");
+    add_attribute(job, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                  "memory", 0);
+    kiln__llvm_returns_below(function, KILN__SMALL_MOST + 1);
+    return function;
+}
+
+LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef item, uint32_t query, uint32_t d)
+{
+    LLVMValueRef function = job->is_known && is_product(query)
+                                ? declare_small(job, query, d)
+                                : NULL;
+
+    (void)item;
+    if (function == NULL)
+        return build_query(job, builder, query, d);
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          NULL, 0, "");
+}
+
+/* Returns the value in 32 bits, extended: that is where it fits. */
+static LLVMValueRef small_query(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                uint32_t query, uint32_t d)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+    const int is_id = query == KILN__QUERY_GLOBAL_ID;
+    const LLVMTypeRef i32 = kiln__job_i32(job);
+    LLVMValueRef value = is_id ? hardware->group_id(job, builder, d)
+                               : hardware->group_count(job, builder, d);
+
+    value = multiply(builder, LLVMBuildTrunc(builder, value, i32, ""),
+                     LLVMBuildTrunc(builder,
+                                    kiln__device_group_size(job, builder, d),
+                                    i32, ""));
+    if (is_id)
+        value = add(builder, value,
+                    LLVMBuildTrunc(builder, hardware->local_id(job, builder, d),
+                                   i32, ""));
+    return LLVMBuildZExt(builder, value, kiln__job_i64(job), "");
+}
+
+static void place_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                     uint32_t query, uint32_t d)
+{
+    const char *name = kiln__arena_format(&job->arena, SMALL "%u.%u",
+                                          (unsigned)query, (unsigned)d);
+    LLVMValueRef function =
+        name == NULL ? NULL : LLVMGetNamedFunction(job->module, name);
+
+    if (function == NULL)
+        return;
+    while (LLVMGetFirstUse(function) != NULL) {
+        LLVMValueRef call = LLVMGetUser(LLVMGetFirstUse(function));
+
+        LLVMPositionBuilderBefore(builder, call);
+        LLVMReplaceAllUsesWith(call, small_query(job, builder, query, d));
+        LLVMInstructionEraseFromParent(call);
+    }
+    LLVMDeleteFunction(function);
+}
+
+void kiln__device_place_ids(kiln__codegen_job *job)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
+
+    for (uint32_t d = 0; d < 3; d++) {
+        place_id(job, builder, KILN__QUERY_GLOBAL_ID, d);
+        place_id(job, builder, KILN__QUERY_GLOBAL_SIZE, d);
+    }
+    LLVMDisposeBuilder(builder);
+}
+
 /* ---- the kernel ---- */
 
 /* Elements of arrays that are arguments are in the device's memory. */
@@ -176,6 +280,9 @@ LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 typedef struct wrapper {
     kiln__codegen_job *job;
+    const char *name;  /* of the entry */
+    LLVMValueRef body; /* an item's function */
+    int can_fail;
     LLVMBuilderRef builder;
     LLVMTypeRef *types; /* of the kernel's parameters */
     unsigned type_count;
@@ -185,6 +292,13 @@ typedef struct wrapper {
     unsigned value_count;
     unsigned at; /* number of the kernel's next parameter */
 } wrapper;
+
+/* True for a size that is known to be small: its low half is enough. */
+static int is_small_size(const wrapper *w, const kiln__parameter *parameter,
+                         size_t word)
+{
+    return w->job->is_known && word <= parameter->rank;
+}
 
 static void add_types(wrapper *w, const kiln__parameter *parameter)
 {
@@ -201,8 +315,14 @@ static void add_types(wrapper *w, const kiln__parameter *parameter)
                     ? LLVMInt8TypeInContext(context)
                     : kiln__job_scalar(w->job, parameter->kind);
     w->types[w->type_count++] = first;
-    for (size_t i = 1; i < words; i++)
-        w->types[w->type_count++] = LLVMInt64TypeInContext(context);
+    for (size_t i = 1; i < words; i++) {
+        const int is_small = is_small_size(w, parameter, i);
+
+        w->types[w->type_count++] =
+            is_small ? kiln__job_i32(w->job) : kiln__job_i64(w->job);
+        if (is_small) /* the high half */
+            w->types[w->type_count++] = kiln__job_i32(w->job);
+    }
 }
 
 static kiln_status make_room(wrapper *w)
@@ -211,7 +331,7 @@ static kiln_status make_room(wrapper *w)
     size_t count = 2 + KILN__HIDDEN_MOST;
 
     for (size_t i = 0; i < job->parameter_count; i++)
-        count += kiln__parameter_words(&job->parameters[i]);
+        count += 2 * kiln__parameter_words(&job->parameters[i]);
     w->types = kiln__arena_allocate_array(&job->arena, count, sizeof *w->types);
     w->values =
         kiln__arena_allocate_array(&job->arena, count, sizeof *w->values);
@@ -237,6 +357,20 @@ static void describe_aggregate(const wrapper *w, unsigned at,
     add_attribute(w->job, w->kernel, at + 1, "align", parameter->alignment);
 }
 
+/* Returns a size or a stride of an array. */
+static LLVMValueRef pass_word(wrapper *w, const kiln__parameter *parameter,
+                              size_t word)
+{
+    const unsigned at = w->at;
+
+    w->at += is_small_size(w, parameter, word) ? 2 : 1;
+    if (!is_small_size(w, parameter, word))
+        return LLVMGetParam(w->kernel, at);
+    kiln__llvm_is_below(w->kernel, at, KILN__SMALL_MOST + 1);
+    return LLVMBuildZExt(w->builder, LLVMGetParam(w->kernel, at),
+                         kiln__job_i64(w->job), "");
+}
+
 static void pass(wrapper *w, const kiln__parameter *parameter)
 {
     const size_t words = kiln__parameter_words(parameter);
@@ -252,10 +386,9 @@ static void pass(wrapper *w, const kiln__parameter *parameter)
         first = LLVMBuildAddrSpaceCast(w->builder, first,
                                        kiln__job_array_pointer(w->job), "");
     w->values[w->value_count++] = first;
+    w->at++;
     for (size_t i = 1; i < words; i++)
-        w->values[w->value_count++] =
-            LLVMGetParam(w->kernel, w->at + (unsigned)i);
-    w->at += (unsigned)words;
+        w->values[w->value_count++] = pass_word(w, parameter, i);
 }
 
 /* The variable ends where the launch says, and stands behind all others. */
@@ -295,7 +428,7 @@ static void add_kernel(wrapper *w)
     kiln__codegen_job *job = w->job;
 
     w->kernel =
-        LLVMAddFunction(job->module, job->request->entry,
+        LLVMAddFunction(job->module, w->name,
                         LLVMFunctionType(LLVMVoidTypeInContext(job->context),
                                          w->types, w->type_count, 0));
     LLVMSetFunctionCallConv(w->kernel, kiln__hardware(job)->kernel_convention);
@@ -334,10 +467,9 @@ static void fill_kernel(wrapper *w)
         kiln__hardware(job)->begin(job, w->builder, w->values[0]);
     for (size_t i = 0; i < job->parameter_count; i++)
         pass(w, &job->parameters[i]);
-    raised =
-        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
-                       job->item_function, w->values, w->value_count, "");
-    if (job->hidden_arguments > 0 && job->can_fail && !job->items_end)
+    raised = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->body),
+                            w->body, w->values, w->value_count, "");
+    if (job->hidden_arguments > 0 && w->can_fail && !job->items_end)
         record_if(w, raised);
     LLVMBuildRetVoid(w->builder);
 }
@@ -368,24 +500,56 @@ static void add_hidden(wrapper *w)
             LLVMPointerTypeInContext(job->context, KILN__SHARED_SPACE);
 }
 
+static kiln_status wrap(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+
+    if (w->name == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    KILN_TRY(make_room(w));
+    for (size_t i = 0; i < job->parameter_count; i++)
+        add_types(w, &job->parameters[i]);
+    add_hidden(w);
+    w->builder = LLVMCreateBuilderInContext(job->context);
+    add_kernel(w);
+    fill_kernel(w);
+    LLVMDisposeBuilder(w->builder);
+    return kiln__hardware(job)->describe(job, w->kernel);
+}
+
+/* Makes the entry for any launch, in the checked module. */
+static kiln_status wrap_general(kiln__codegen_job *job, wrapper *w)
+{
+    kiln_status status;
+
+    kiln__job_switch(job);
+    job->is_known = 0;
+    status = wrap(w);
+    job->is_known = 1;
+    kiln__job_switch(job);
+    return status;
+}
+
 kiln_status kiln__device_wrap(kiln__codegen_job *job)
 {
-    wrapper w = {.job = job};
+    wrapper general = {.job = job,
+                       .name = job->request->entry,
+                       .body = job->item_function,
+                       .can_fail = job->can_fail};
+    wrapper known = {
+        .job = job, .body = job->safe_function, .can_fail = job->safe_can_fail};
 
     if (job->settings->entry_abi != KILN_ABI_KERNEL)
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
                               "%s makes kernels only, no functions for "
                               "foreign code",
                               job->settings->backend);
-    KILN_TRY(make_room(&w));
-    for (size_t i = 0; i < job->parameter_count; i++)
-        add_types(&w, &job->parameters[i]);
-    add_hidden(&w);
-    w.builder = LLVMCreateBuilderInContext(job->context);
-    add_kernel(&w);
-    fill_kernel(&w);
-    LLVMDisposeBuilder(w.builder);
-    return kiln__hardware(job)->describe(job, w.kernel);
+    if (!job->is_known)
+        return wrap(&general);
+    known.name = kiln__arena_format(&job->arena, "%s" KILN__FACTS_SUFFIX,
+                                    job->request->entry);
+    KILN_TRY(wrap_general(job, &general));
+    return wrap(&known);
 }
 
 const kiln__codegen_item kiln__device_items = {
@@ -393,6 +557,7 @@ const kiln__codegen_item kiln__device_items = {
     .raise = kiln__device_raise,
     .end = kiln__device_end,
     .place_ends = kiln__device_place_ends,
+    .place_ids = kiln__device_place_ids,
     .frame = kiln__device_frame,
     .print = kiln__device_print,
     .heap = kiln__device_heap,

@@ -66,6 +66,8 @@ static inline const kiln__device_hardware *kiln__hardware(
 LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 LLVMValueRef item, uint32_t query,
                                 uint32_t dimension);
+/* Gives ids of small grids their code. */
+void kiln__device_place_ids(kiln__codegen_job *job);
 kiln_status kiln__device_wrap(kiln__codegen_job *job);
 /* Returns the size of a group along a dimension. */
 LLVMValueRef kiln__device_group_size(kiln__codegen_job *job,

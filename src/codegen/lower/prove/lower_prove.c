@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/prove/lower_prove.h"
 
+#include "base/error.h"
 #include "codegen/module/codegen_values.h"
 
 /*
@@ -82,7 +83,7 @@ void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
     if (kiln__prove_is(o.holds, 1))
         return;
     if (op == KILN__IR_ASSERT || kiln__prove_is(o.holds, 0) ||
-        (o.unprovable && !is_access(op))) {
+        (o.unprovable && (p->is_grid || !is_access(op)))) {
         p->lost[index_of(p, frame->f)][node] = 1;
         p->motion_failed |= op == KILN__IR_SET;
         return;
@@ -98,8 +99,9 @@ LLVMValueRef kiln__prove_function(kiln__lowering *l, const char *suffix,
     const kiln__codegen_job *job = l->job;
     const LLVMTypeRef item = kiln__lower_signature(l);
     const unsigned count = item == NULL ? 0 : LLVMCountParamTypes(item);
+    const unsigned more = kiln__prove_extent(l);
     LLVMTypeRef *types = kiln__arena_allocate_array(
-        &l->job->arena, (size_t)count + 6, sizeof(LLVMTypeRef));
+        &l->job->arena, (size_t)count + more, sizeof(LLVMTypeRef));
     const char *name = kiln__arena_format(&l->job->arena, "%s.%s",
                                           job->request->entry, suffix);
     LLVMValueRef function;
@@ -107,10 +109,10 @@ LLVMValueRef kiln__prove_function(kiln__lowering *l, const char *suffix,
     if (item == NULL || types == NULL || name == NULL)
         return NULL;
     LLVMGetParamTypes(item, types);
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < more; i++)
         types[count + i] = l->i64;
-    function = LLVMAddFunction(job->module, name,
-                               LLVMFunctionType(result, types, count + 6, 0));
+    function = LLVMAddFunction(
+        job->module, name, LLVMFunctionType(result, types, count + more, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     kiln__add_attribute(function, "nounwind");
     kiln__add_attribute(function, "alwaysinline");
@@ -141,7 +143,8 @@ static int begin_marks(kiln__prover *p)
 kiln__prove_symbol **kiln__prove_begin(kiln__prover *p, LLVMValueRef function)
 {
     kiln__lowering *l = p->l;
-    const unsigned bounds = LLVMCountParams(function) - 6;
+    const unsigned bounds =
+        LLVMCountParams(function) - kiln__prove_extent(p->l);
     LLVMValueRef *values = kiln__lower_gather(l, function);
     kiln__prove_symbol **arguments = kiln__arena_allocate_array(
         p->arena, l->ir->parameter_count, sizeof *arguments);
@@ -152,7 +155,13 @@ kiln__prove_symbol **kiln__prove_begin(kiln__prover *p, LLVMValueRef function)
     for (unsigned d = 0; d < 3; d++) {
         p->first[d] = LLVMGetParam(function, bounds + d);
         p->last[d] = LLVMGetParam(function, bounds + 3 + d);
+        if (!p->is_grid)
+            continue;
+        p->group_size[d] = LLVMGetParam(function, bounds + 6 + d);
+        p->group_count[d] = LLVMGetParam(function, bounds + 9 + d);
     }
+    if (p->begin != NULL)
+        p->begin(p);
     for (uint32_t i = 0; i < l->ir->parameter_count; i++)
         arguments[i] = kiln__prove_symbol_of(
             p, l->ir, l->ir->locals.items[i].type, values[1 + i]);
@@ -233,7 +242,7 @@ static int is_first(const kiln__obligation *o)
     return 1;
 }
 
-static void finish_proofs(kiln__prover *p)
+LLVMValueRef kiln__prove_conclude(kiln__prover *p)
 {
     LLVMValueRef all = kiln__prove_truth(p, 1);
 
@@ -241,11 +250,10 @@ static void finish_proofs(kiln__prover *p)
         if (!p->lost[index_of(p, o->f)][o->node] && is_first(o))
             all = kiln__prove_and(p, all, o->holds);
     if (p->sizes != NULL)
-        all = kiln__prove_and(
-            p, all,
-            LLVMBuildICmp(p->l->builder, LLVMIntULE, p->sizes,
-                          kiln__prove_number(p, KILN__PROVE_SIZE_MAX), ""));
-    LLVMBuildRet(p->l->builder, all);
+        all = kiln__prove_and(p, all,
+                              LLVMBuildICmp(p->l->builder, LLVMIntULE, p->sizes,
+                                            kiln__prove_number(p, p->size_most),
+                                            ""));
     for (size_t i = 0; i < p->l->count; i++) {
         kiln__lower_function *f = &p->l->functions[i];
 
@@ -253,19 +261,29 @@ static void finish_proofs(kiln__prover *p)
         for (size_t n = 0; n < f->ir.nodes.count; n++)
             f->proved[n] &= !p->lost[i][n];
     }
+    return all;
+}
+
+kiln_status kiln__prove_interpret(kiln__prover *p, const char *suffix,
+                                  LLVMValueRef *function)
+{
+    kiln__lowering *l = p->l;
+
+    l->f = &l->functions[0];
+    l->ir = &l->f->ir;
+    *function = kiln__prove_function(l, suffix, p->i1);
+    if (*function == NULL || !interpret(p, *function))
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    return KILN_OK;
 }
 
 static kiln_status attempt(kiln__lowering *l, kiln__prover *p)
 {
     LLVMValueRef function;
 
-    l->f = &l->functions[0];
-    l->ir = &l->f->ir;
-    function = kiln__prove_function(l, "proof", p->i1);
-    if (function == NULL || !interpret(p, function))
-        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    KILN_TRY(kiln__prove_interpret(p, "proof", &function));
     if (pays(p)) {
-        finish_proofs(p);
+        LLVMBuildRet(l->builder, kiln__prove_conclude(p));
         l->job->proof_function = function;
     } else {
         LLVMDeleteFunction(function);
@@ -283,6 +301,7 @@ kiln_status kiln__lower_prove(kiln__lowering *l)
                           .i1 = LLVMInt1TypeInContext(l->context),
                           .top = KILN__PROVE_HERE,
                           .budget = KILN__PROVE_STEPS_MAX,
+                          .size_most = KILN__PROVE_SIZE_MAX,
                           .assumes_motion = assumes_motion,
                           .refines = 1};
 

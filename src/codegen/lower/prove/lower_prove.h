@@ -24,8 +24,8 @@
  * Arithmetic that may overflow for any value of a range gives the full range
  * of its kind. So does everything that is not understood. u64, floats and
  * vectors have no range at all. Ids and sizes are assumed to be at most
- * KILN__PROVE_SIZE_MAX, and the test checks that, too. So most sums are known
- * not to overflow while the kernel is compiled.
+ * `size_most`, and the test checks that, too. So most sums are known not to
+ * overflow while the kernel is compiled.
  */
 #define KILN__PROVE_SIZE_MAX (((int64_t)1 << 40) - 1)
 /* Steps of interpretation. A large kernel takes 10000. */
@@ -68,12 +68,20 @@ typedef struct kiln__prove_path {
     struct kiln__prove_path_child *children;
 } kiln__prove_path;
 
-typedef struct kiln__prover {
+typedef struct kiln__prover kiln__prover;
+struct kiln__prover {
     kiln__lowering *l;
     kiln__arena *arena;
     LLVMValueRef item;
     LLVMValueRef first[3]; /* least global ids of the tile */
     LLVMValueRef last[3];
+    /* On a device the tile is the whole grid, and checks that cannot be proved
+       stay. Then these are the sizes of a group, and of the grid in groups. */
+    int is_grid;
+    LLVMValueRef group_size[3];
+    LLVMValueRef group_count[3];
+    void (*begin)(struct kiln__prover *p); /* before anything is interpreted */
+    int64_t size_most; /* what ids and sizes are assumed to be at most */
     LLVMTypeRef i1;
     kiln__prove_symbol **symbols; /* by hash */
     struct kiln__known **known;
@@ -90,7 +98,7 @@ typedef struct kiln__prover {
     int motion_failed;  /* but one of them cannot be proved to */
     int refines;        /* conditions narrow ranges */
     int failed;         /* out of memory */
-} kiln__prover;
+};
 
 /* A call that is being interpreted. */
 typedef struct kiln__frame {
@@ -165,7 +173,7 @@ void kiln__prove_symbol_bound(kiln__prove_symbol *s);
 /* ---- lower_prove_symbol.c ---- */
 kiln__prove_symbol *kiln__prove_symbol_leaf(kiln__prover *p, int32_t kind,
                                             kiln__range range);
-/* Notes the assumption that the value is at most KILN__PROVE_SIZE_MAX. */
+/* Notes the assumption that the value is at most p->size_most. */
 void kiln__prove_size(kiln__prover *p, kiln__prove_symbol *s,
                       LLVMValueRef most);
 kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
@@ -246,13 +254,24 @@ kiln__prove_symbol *kiln__prove_call(kiln__prover *p, const kiln__frame *caller,
 
 /* ---- lower_prove.c ---- */
 /* Makes a function that takes the entry's flat arguments and the least and the
-   greatest global ids of a tile, and leaves the builder in it. NULL: out of
+   greatest global ids of a tile, and then, if it is a grid, the sizes of a
+   group and of the grid in groups. Leaves the builder in it. NULL: out of
    memory. */
 LLVMValueRef kiln__prove_function(kiln__lowering *l, const char *suffix,
                                   LLVMTypeRef result);
 /* Returns the symbols of the entry's arguments in that function; NULL: out of
    memory. */
 kiln__prove_symbol **kiln__prove_begin(kiln__prover *p, LLVMValueRef function);
+/* How many parameters such a function has after the entry's arguments. */
+static inline unsigned kiln__prove_extent(const kiln__lowering *l)
+{
+    return l->job->backend->device != NULL ? 12 : 6;
+}
+/* Makes such a function and interprets the kernel in it. */
+kiln_status kiln__prove_interpret(kiln__prover *p, const char *suffix,
+                                  LLVMValueRef *function);
+/* Builds "no check fails", and notes which nodes cannot raise then. */
+LLVMValueRef kiln__prove_conclude(kiln__prover *p);
 /* Decides which nodes cannot raise in a tile for which job->proof_function
    returns true, and makes that function. Leaves it NULL where that is not worth
    a second body. */
@@ -262,6 +281,12 @@ kiln_status kiln__lower_prove(kiln__lowering *l);
 /* Decides which guards of the entry the loops over items can replace, and makes
    job->clip_function. Leaves it NULL where there are none. */
 kiln_status kiln__lower_clip(kiln__lowering *l);
+
+/* ---- lower_facts.c ---- */
+/* Makes job->facts, for a second entry of a device's kernel, and decides which
+   nodes cannot raise where they hold. Leaves them NULL where there is nothing
+   to be assumed. */
+kiln_status kiln__lower_facts(kiln__lowering *l);
 
 #define KILN__PROVE_HERE ((uintptr_t)__builtin_frame_address(0))
 

@@ -44,7 +44,7 @@ kiln__prove_symbol *kiln__prove_symbol_leaf(kiln__prover *p, int32_t kind,
 void kiln__prove_size(kiln__prover *p, kiln__prove_symbol *s, LLVMValueRef most)
 {
     s->least = 0;
-    s->greatest = KILN__PROVE_SIZE_MAX;
+    s->greatest = p->size_most;
     p->sizes = p->sizes == NULL
                    ? most
                    : LLVMBuildOr(p->l->builder, p->sizes, most, "");

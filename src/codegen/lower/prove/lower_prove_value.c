@@ -205,6 +205,39 @@ static kiln__prove_symbol *math(kiln__prover *p, kiln__frame *frame,
 
 /* ---- ids ---- */
 
+/* Returns what is the same for all items of a grid. */
+static LLVMValueRef ask_grid(kiln__prover *p, uint32_t which, uint32_t d)
+{
+    switch (which) {
+    case KILN__QUERY_LOCAL_SIZE:
+        return p->group_size[d];
+    case KILN__QUERY_GROUP_COUNT:
+        return p->group_count[d];
+    default: /* GLOBAL_SIZE */
+        return kiln__prove_plus(p, p->last[d], 1);
+    }
+}
+
+static kiln__range grid_range(kiln__prover *p, uint32_t which, uint32_t d)
+{
+    const LLVMValueRef zero = kiln__prove_number(p, 0);
+
+    switch (which) {
+    case KILN__QUERY_GLOBAL_ID:
+        return (kiln__range){p->first[d], p->last[d]};
+    case KILN__QUERY_LOCAL_ID:
+        return (kiln__range){zero, kiln__prove_plus(p, p->group_size[d], -1)};
+    case KILN__QUERY_GROUP_ID:
+        return (kiln__range){zero, kiln__prove_plus(p, p->group_count[d], -1)};
+    case KILN__QUERY_GLOBAL_SIZE:
+    case KILN__QUERY_LOCAL_SIZE:
+    case KILN__QUERY_GROUP_COUNT:
+        return kiln__range_point(ask_grid(p, which, d));
+    default: /* of sub-groups: those of a group */
+        return (kiln__range){zero, kiln__prove_number(p, p->size_most)};
+    }
+}
+
 static kiln__range local_ids(kiln__prover *p, uint32_t d)
 {
     const LLVMBuilderRef builder = p->l->builder;
@@ -228,7 +261,9 @@ static kiln__prove_symbol *query(kiln__prover *p, const kiln__ir_node *node)
 
     if (s == NULL || s->range.low != NULL)
         return s;
-    if (which == KILN__QUERY_GLOBAL_ID)
+    if (p->is_grid)
+        s->range = grid_range(p, which, d);
+    else if (which == KILN__QUERY_GLOBAL_ID)
         s->range = (kiln__range){p->first[d], p->last[d]};
     else if (which == KILN__QUERY_LOCAL_ID)
         s->range = local_ids(p, d);
@@ -237,7 +272,7 @@ static kiln__prove_symbol *query(kiln__prover *p, const kiln__ir_node *node)
             p->l->job, p->l->builder, p->item, which, d));
     else
         s->range = (kiln__range){kiln__prove_number(p, 0),
-                                 kiln__prove_number(p, KILN__PROVE_SIZE_MAX)};
+                                 kiln__prove_number(p, p->size_most)};
     kiln__prove_size(p, s, s->range.high);
     return s;
 }
