@@ -1,8 +1,8 @@
 /* codegen_passes.c - the optimisation passes that a module goes through. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <llvm-c/Error.h>
+#include <stdlib.h>
+
 #include <llvm-c/Linker.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 
 #include "base/error.h"
 #include "codegen/module/codegen_stages.h"
@@ -53,7 +53,7 @@
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
     "gvn<>," COMBINE ",adce," MIDDLE "," \
-    "loop-vectorize,infer-alignment," COMBINE "," LATE "," \
+    KILN__HIDE_CUT_COUNTERS ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"
 
 /* Passes in LLVM's text form. */
@@ -123,21 +123,14 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
 static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,
                               const char *passes)
 {
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const unsigned level = job->settings->opt_level;
-    const int has_vectors = level >= 2 && job->backend->device == NULL;
-    LLVMErrorRef error;
+    const int has_vectors =
+        job->settings->opt_level >= 2 && job->backend->device == NULL;
+    char *text =
+        kiln__llvm_run_passes(module, passes, job->machine, has_vectors);
 
-    LLVMPassBuilderOptionsSetSLPVectorization(options, has_vectors);
-    LLVMPassBuilderOptionsSetLoopVectorization(options, has_vectors);
-    error = LLVMRunPasses(module, passes, job->machine, options);
-    LLVMDisposePassBuilderOptions(options);
-    if (error != NULL) {
-        char *text = LLVMGetErrorMessage(error);
-
+    if (text != NULL)
         kiln__job_fail(job, KILN_ECODEGEN, "optimiser: %s", text);
-        LLVMDisposeErrorMessage(text);
-    }
+    free(text);
     return job->status;
 }
 

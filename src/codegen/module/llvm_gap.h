@@ -67,6 +67,14 @@ LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
    uses. */
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
+/* ---- llvm_gap_passes.cc ---- */
+/* Among the names of passes, one of our own: see there. LLVM's pipelines for
+   levels have it already. */
+#define KILN__HIDE_CUT_COUNTERS "kiln-hide-cut-counters"
+/* Runs passes, given by their names. Returns NULL, or a message for free(). */
+char *kiln__llvm_run_passes(LLVMModuleRef module, const char *names,
+                            LLVMTargetMachineRef machine, int vectorizes);
+
 /* ---- narrow.cc ---- */
 /* Computes in 32 bits what is known to fit there, by the ranges of parameters
    and of what calls return. */

@@ -1,0 +1,135 @@
+/* llvm_gap_passes.cc - runs LLVM's passes, and one of our own among them. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <cstring>
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/StandardInstrumentations.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "codegen/module/llvm_gap.h"
+
+using namespace llvm::PatternMatch;
+
+/*
+ * The C interface runs passes by their names, but adds none. What is added
+ * here goes before the vectoriser of loops.
+ *
+ * LLVM 22 vectorises some loops wrongly. Where a counter is cut to a few bits,
+ * as in x[l & 3], it assumes that the cut counter does not wrap, and checks
+ * that before the loop. But where it also assumes this of the same counter cut
+ * to 32 bits, it takes the second check for the first one, too
+ * (SCEVWrapPredicate::implies), and the loop reads what is behind the fourth
+ * element. So counters are hidden from it where they are cut to less than 32
+ * bits: behind a freeze it sees numbers of which it assumes nothing.
+ */
+
+#define NARROW 32u
+
+/* Returns the operand that holds what is cut, or null: the value is not cut, or
+   to many bits. */
+static llvm::Use *what_is_cut(llvm::Instruction &at)
+{
+    const llvm::APInt *mask, *left, *right;
+
+    if (!at.getType()->isIntegerTy())
+        return nullptr;
+    if (match(&at, m_And(m_Value(), m_APInt(mask))))
+        return mask->isMask() && mask->countr_one() < NARROW
+                   ? &at.getOperandUse(0)
+                   : nullptr;
+    if (llvm::isa<llvm::TruncInst>(at))
+        return at.getType()->getIntegerBitWidth() < NARROW
+                   ? &at.getOperandUse(0)
+                   : nullptr;
+    if (match(&at, m_Shr(m_Shl(m_Value(), m_APInt(left)), m_APInt(right))) &&
+        *left == *right)
+        return &llvm::cast<llvm::Instruction>(at.getOperand(0))
+                    ->getOperandUse(0);
+    return nullptr;
+}
+
+namespace
+{
+
+struct hide_cut_counters : llvm::PassInfoMixin<hide_cut_counters> {
+    static llvm::PreservedAnalyses run(llvm::Function &function,
+                                       llvm::FunctionAnalysisManager &analyses)
+    {
+        const llvm::LoopInfo &loops =
+            analyses.getResult<llvm::LoopAnalysis>(function);
+        llvm::PreservedAnalyses kept;
+
+        for (llvm::BasicBlock &block : function)
+            for (llvm::Instruction &at : block) {
+                llvm::Use *use = loops.getLoopFor(&block) != nullptr
+                                     ? what_is_cut(at)
+                                     : nullptr;
+
+                if (use == nullptr || !llvm::isa<llvm::Instruction>(use->get()))
+                    continue;
+                use->set(new llvm::FreezeInst(
+                    use->get(), "",
+                    llvm::cast<llvm::Instruction>(use->getUser())
+                        ->getIterator()));
+            }
+        kept.preserveSet<llvm::CFGAnalyses>();
+        return kept;
+    }
+
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
+} // namespace
+
+static void add_ours(llvm::PassBuilder &builder)
+{
+    builder.registerVectorizerStartEPCallback(
+        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(hide_cut_counters());
+        });
+    builder.registerPipelineParsingCallback(
+        [](llvm::StringRef name, llvm::FunctionPassManager &passes,
+           llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+            if (name != KILN__HIDE_CUT_COUNTERS)
+                return false;
+            passes.addPass(hide_cut_counters());
+            return true;
+        });
+}
+
+char *kiln__llvm_run_passes(LLVMModuleRef module, const char *names,
+                            LLVMTargetMachineRef machine, int vectorizes)
+{
+    llvm::Module *to = llvm::unwrap(module);
+    llvm::PipelineTuningOptions tuning;
+    llvm::PassInstrumentationCallbacks callbacks;
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager graphs;
+    llvm::ModuleAnalysisManager modules;
+    llvm::ModulePassManager passes;
+
+    tuning.LoopVectorization = vectorizes != 0;
+    tuning.SLPVectorization = vectorizes != 0;
+    llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine),
+                              tuning, std::nullopt, &callbacks);
+    add_ours(builder);
+    builder.registerLoopAnalyses(loops);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerCGSCCAnalyses(graphs);
+    builder.registerModuleAnalyses(modules);
+    builder.crossRegisterProxies(loops, functions, graphs, modules);
+    llvm::StandardInstrumentations instruments(to->getContext(), false, false);
+    instruments.registerCallbacks(callbacks, &modules);
+    if (llvm::Error error = builder.parsePassPipeline(passes, names))
+        return strdup(llvm::toString(std::move(error)).c_str());
+    passes.run(*to, modules);
+    return nullptr;
+}
