@@ -194,6 +194,8 @@ static kiln_status take_text(kiln__codegen_job *job, const char *format,
     char *text;
     kiln_status status;
 
+    if (job->is_known && job->checked_module != NULL)
+        KILN_TRY(kiln__join_entries(job));
     if (job->checked_module != NULL) {
         const LLVMModuleRef checked = job->checked_module;
 

@@ -262,13 +262,13 @@ static kiln_status end_items(kiln__codegen_job *job)
                       has_loops ? ended_loops : "function(dce)");
 }
 
-/* A device's two entries are in one module from now on. */
-static kiln_status join_entries(kiln__codegen_job *job)
+kiln_status kiln__join_entries(kiln__codegen_job *job)
 {
-    const LLVMModuleRef general = job->checked_module;
+    const LLVMModuleRef known = job->module;
 
+    job->module = job->checked_module;
     job->checked_module = NULL;
-    if (LLVMLinkModules2(job->module, general) != 0)
+    if (LLVMLinkModules2(job->module, known) != 0)
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "the two entries cannot be linked");
     return job->status;
@@ -283,7 +283,7 @@ kiln_status kiln__optimise(kiln__codegen_job *job)
         status =
             optimise(job, job->checked_module, job->is_known ? &p : &quick);
     if (status == KILN_OK && job->is_known)
-        status = join_entries(job);
+        status = kiln__join_entries(job);
     if (status == KILN_OK && job->items_end)
         status = end_items(job);
     return status;

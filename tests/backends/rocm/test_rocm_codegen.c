@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen rocm */
 /* LINKS: codegen */
+#include "abi/facts_abi.h"
 #include "support/harness.h"
 
 #include <elf.h>
@@ -464,8 +465,11 @@ static void checks_of_loops_share_what_records(void **state)
 {
     char *text =
         text_of("gathered", "f32[:] | f32[:] | i32[:]", KILN_EMIT_LLVM_OPT);
+    char *known = strstr(text, KILN__FACTS_SUFFIX "(");
 
     (void)state;
+    assert_non_null(known);
+    *known = '\0'; /* the entry for any launch is in front */
     assert_lacks(text, "kiln.raise");
     assert_lacks(text, "alloca");
     assert_int_equal(count(text, "cmpxchg ptr"), 1);

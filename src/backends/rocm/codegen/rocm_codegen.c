@@ -123,6 +123,7 @@ static int rounds_bf16(const kiln__codegen_job *job)
 static const kiln__device_hardware hardware = {
     .device =
         {
+            .has_facts = 1,
             .array_space = 0,
             .bytes_space = CONSTANT_SPACE,
             .item_space = ITEM_SPACE,
