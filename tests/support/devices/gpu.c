@@ -136,6 +136,8 @@ static const kiln_artifact *make_artifact(const gpu_fixture *f)
         .arguments = arguments,
         .argument_count = 2,
         .argument_bytes = offsetof(gpu_block, state),
+        .facts = f->facts,
+        .fact_size = f->fact_size,
         .hidden_arguments =
             f->allocates ? KILN__HIDDEN_HEAP : KILN__HIDDEN_COUNT,
         .allocates = f->allocates,

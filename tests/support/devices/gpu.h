@@ -49,6 +49,8 @@ typedef struct gpu_fixture {
     const kiln_type *types[2];
     kiln_kernel kernel; /* entry(i64[:], i64), with exceptions and prints */
     gpu_heard heard;
+    const void *facts; /* of the kernel; set before gpu_open() */
+    size_t fact_size;
     int allocates; /* the kernel allocates; set before gpu_open() */
 } gpu_fixture;
 

@@ -466,6 +466,10 @@ int32_t fake_run(fake_launch *launch, void *handle, void **extra, void *end)
     pthread_mutex_lock(&lock);
     fake_state.launches++;
     fake_state.captured += (uint64_t)stream->is_capturing;
+    if (stream->is_capturing)
+        (void)snprintf(fake_state.captured_function,
+                       sizeof fake_state.captured_function, "%s",
+                       function->name);
     pthread_mutex_unlock(&lock);
     if (stream->is_capturing || fake_state.run == NULL)
         return 0;

@@ -113,6 +113,8 @@ const kiln_artifact *report_artifact_new(const report_artifact *from)
         .size = from->size,
         .kernels = &kernel,
         .kernel_count = 1,
+        .facts = from->facts,
+        .fact_size = from->fact_size,
     };
     const kiln_artifact *artifact = NULL;
 

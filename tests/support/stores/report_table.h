@@ -38,6 +38,8 @@ typedef struct report_artifact {
     uint32_t hidden_arguments;
     int32_t allocates;
     const report_table *reports; /* NULL: there are none */
+    const void *facts;           /* facts_abi.h; NULL: none */
+    size_t fact_size;
 } report_artifact;
 
 const kiln_artifact *report_artifact_new(const report_artifact *from);
