@@ -52,8 +52,8 @@
 #define GO_ON(loops) \
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
-    "gvn<>," COMBINE ",adce," MIDDLE "," \
-    KILN__HIDE_CUT_COUNTERS ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \
+    "gvn<>," COMBINE ",adce," MIDDLE "," KILN__HIDE_CUT_COUNTERS \
+    ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"
 
 /* Passes in LLVM's text form. */
@@ -81,6 +81,10 @@ static const pipeline small = {
    registers. */
 static const pipeline quick = {
     .go_on = "always-inline,globaldce,function(sroa<modify-cfg>)"};
+
+/* For a device's entry for any launch, which is hardly ever launched. Targets
+   add passes of their own that its code needs. */
+static const pipeline general = {.go_on = "default<O1>"};
 
 /* For loops with checks, after LLVM's own passes. */
 static const char unrolled[] =
@@ -249,9 +253,9 @@ static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
 
 /* Unrolls loops with checks, and gives exceptions their code. Backends with
    passes of their own leave it to drivers to unroll loops. */
-static kiln_status end_items(kiln__codegen_job *job)
+static kiln_status end_items(kiln__codegen_job *job, int unrolls)
 {
-    const int has_loops = job->settings->opt_level >= 2 &&
+    const int has_loops = unrolls && job->settings->opt_level >= 2 &&
                           job->backend->passes == NULL &&
                           kiln__llvm_raises_return(job->module, KILN__RAISE);
 
@@ -274,19 +278,29 @@ kiln_status kiln__join_entries(kiln__codegen_job *job)
     return job->status;
 }
 
+/* Ends the entry for any launch, and puts both into one module. */
+static kiln_status end_general(kiln__codegen_job *job)
+{
+    kiln_status status = KILN_OK;
+
+    kiln__job_switch(job);
+    if (job->items_end)
+        status = end_items(job, 0);
+    kiln__job_switch(job);
+    return status == KILN_OK ? kiln__join_entries(job) : status;
+}
+
 kiln_status kiln__optimise(kiln__codegen_job *job)
 {
     const pipeline p = pipeline_of(job);
     kiln_status status = optimise(job, job->module, &p);
 
     if (status == KILN_OK && job->checked_module != NULL)
-        status =
-            optimise(job, job->checked_module, job->is_known ? &p : &quick);
-    if (status == KILN_OK && job->is_known)
-        status = kiln__join_entries(job);
+        status = optimise(job, job->checked_module,
+                          job->is_known ? &general : &quick);
     if (status == KILN_OK && job->items_end)
-        status = end_items(job);
-    return status;
+        status = end_items(job, 1);
+    return status == KILN_OK && job->is_known ? end_general(job) : status;
 }
 
 /* For functions that were called while the others were optimised. */

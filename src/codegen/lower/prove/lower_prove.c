@@ -59,6 +59,14 @@ static void add(kiln__prover *p, const kiln__obligation *obligation)
         p->budget = -1;
 }
 
+/* True for an index that no launch could prove: facts that never hold would
+   only keep the kernel from its faster entry. */
+static int is_loose_access(const kiln__prove_symbol *condition)
+{
+    return condition->op == KILN__SYMBOL_INSIDE &&
+           kiln__prove_is_loose(condition->operands[0]);
+}
+
 /* Adds an obligation that the check holds. A check that no range decides stays
    in the second body, unless it is an access that a tile can avoid. What a
    program asserts stays there, too. */
@@ -76,7 +84,8 @@ void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
 
     if (p->failed || p->budget < 0)
         return;
-    o.unprovable = certain == NULL || kiln__prove_is(certain, 0);
+    o.unprovable = certain == NULL || kiln__prove_is(certain, 0) ||
+                   (p->is_grid && is_loose_access(condition));
     if (o.holds == NULL)
         o.holds =
             o.unprovable ? path->dead : kiln__prove_or(p, path->dead, certain);

@@ -54,7 +54,8 @@ typedef struct kiln__prove_symbol {
     struct kiln__prove_symbol **fields; /* of FIELDS */
     uint32_t field_count;
     uint32_t id;
-    int has_facts;                    /* some path has a fact about it */
+    int is_loose;  /* computed from a number of which nothing is known */
+    int has_facts; /* some path has a fact about it */
     struct kiln__prove_symbol *chain; /* the next one of the same hash */
 } kiln__prove_symbol;
 
@@ -186,6 +187,8 @@ typedef struct kiln__prove_form {
     kiln__prove_symbol *operands[3];
 } kiln__prove_form;
 
+/* True for a number of which nothing is known, not even on some path. */
+int kiln__prove_is_loose(const kiln__prove_symbol *s);
 kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
                                             const kiln__prove_form *form);
 /* The same for an operation that has no immediate. */

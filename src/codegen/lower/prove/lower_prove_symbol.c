@@ -93,6 +93,25 @@ kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
     return s;
 }
 
+int kiln__prove_is_loose(const kiln__prove_symbol *s)
+{
+    return s != NULL && s->is_loose && !s->has_facts;
+}
+
+/* Sums of numbers of which nothing is known are such, too; what masks,
+   divisions and comparisons give is not. */
+static int is_loose(const kiln__prove_form *form)
+{
+    if (form->op != KILN__IR_ADD && form->op != KILN__IR_SUB &&
+        form->op != KILN__IR_MUL && form->op != KILN__IR_SHL &&
+        form->op != KILN__IR_CONVERT && form->op != KILN__IR_CHECKED &&
+        form->op != KILN__IR_SELECT)
+        return 0;
+    return kiln__prove_is_loose(form->operands[0]) ||
+           kiln__prove_is_loose(form->operands[1]) ||
+           kiln__prove_is_loose(form->operands[2]);
+}
+
 kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
                                             const kiln__prove_form *form)
 {
@@ -111,6 +130,7 @@ kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
     s->kind = form->kind;
     s->imm = form->imm;
     memcpy(s->operands, form->operands, sizeof form->operands);
+    s->is_loose = is_loose(form);
     kiln__prove_symbol_bound(s);
     s->chain = *head;
     *head = s;
@@ -162,9 +182,13 @@ static kiln__prove_symbol *build(kiln__prover *p, const kiln__ir *ir,
 
     if (count == 0) {
         full = kiln__range_full(p, type->kind);
-        return is_zero && full.low != NULL
-                   ? kiln__prove_symbol_constant(p, type->kind, 0)
-                   : kiln__prove_symbol_leaf(p, type->kind, full);
+        if (is_zero && full.low != NULL)
+            return kiln__prove_symbol_constant(p, type->kind, 0);
+        s = kiln__prove_symbol_leaf(p, type->kind, full);
+        if (s != NULL) /* a byte may well be an index that is checked */
+            s->is_loose = kiln__kind_is_integer(type->kind) &&
+                          kiln__kind_width(type->kind) >= 32;
+        return s;
     }
     s = kiln__prove_symbol_fields(p, count);
     for (uint32_t i = 0; s != NULL && i < count; i++) {
@@ -304,6 +328,7 @@ static kiln__prove_symbol *join_scalars(kiln__prover *p,
     if (s != NULL) {
         s->least = a->least < b->least ? a->least : b->least;
         s->greatest = a->greatest > b->greatest ? a->greatest : b->greatest;
+        s->is_loose = kiln__prove_is_loose(a) || kiln__prove_is_loose(b);
     }
     return s;
 }

@@ -329,11 +329,25 @@ static kiln__prove_path *repeat(kiln__prover *p, kiln__frame *frame,
     return path;
 }
 
+/* Returns the last number that counting by `step` from `low` meets, up to
+   `high`. */
+static LLVMValueRef last_met(kiln__prover *p, LLVMValueRef low,
+                             LLVMValueRef high, int64_t step)
+{
+    const LLVMBuilderRef builder = p->l->builder;
+    const LLVMValueRef way = LLVMBuildSub(builder, high, low, "");
+
+    return LLVMBuildSub(
+        builder, high,
+        LLVMBuildSRem(builder, way, kiln__prove_number(p, step), ""), "");
+}
+
 /* Returns the local's range: from `low` up to before `high`, or down. */
 static kiln__prove_symbol *counter(kiln__prover *p, kiln__prove_path *path,
                                    const kiln__prove_symbol *low,
-                                   const kiln__prove_symbol *high, int is_up)
+                                   const kiln__prove_symbol *high, int64_t step)
 {
+    const int is_up = step > 0;
     const kiln__range a = kiln__prove_path_range(p, path, low);
     const kiln__range b = kiln__prove_path_range(p, path, high);
     kiln__range range = {NULL, NULL};
@@ -342,6 +356,9 @@ static kiln__prove_symbol *counter(kiln__prover *p, kiln__prove_path *path,
     if (a.low != NULL && b.low != NULL)
         range = is_up ? (kiln__range){a.low, kiln__prove_plus(p, b.high, -1)}
                       : (kiln__range){kiln__prove_plus(p, b.low, 1), a.high};
+    if (range.low != NULL && step > 1 && kiln__range_is_point(a) &&
+        low->least >= 0) /* no way is longer than the numbers are many */
+        range.high = last_met(p, range.low, range.high, step);
     s = kiln__prove_symbol_leaf(p, low->kind, range);
     if (s != NULL && is_up) {
         s->least = low->least;
@@ -359,17 +376,17 @@ static kiln__prove_path *walk_for(kiln__prover *p, kiln__frame *frame,
     kiln__prove_symbol *high = value(p, frame, path, node, 1);
     kiln__prove_symbol **moving = moving_locals(p, frame), *any;
     kiln__prove_path *inside;
-    int is_up;
+    int64_t by;
 
     (void)value(p, frame, path, node, 2);
     if (low == NULL || high == NULL ||
         !enter_loop(p, frame, path, index, moving))
         return path;
-    is_up = !kiln__kind_is_signed(low->kind) || step->imm > 0;
-    any = kiln__prove_symbol_apply(p, is_up ? KILN__IR_LT : KILN__IR_GT,
+    by = step->imm < 0 && !kiln__kind_is_signed(low->kind) ? 1 : step->imm;
+    any = kiln__prove_symbol_apply(p, by > 0 ? KILN__IR_LT : KILN__IR_GT,
                                    KILN_TYPE_BOOL, low, high);
     inside = kiln__prove_path_refine(p, path, any, 1);
-    frame->locals[node->imm] = counter(p, inside, low, high, is_up);
+    frame->locals[node->imm] = counter(p, inside, low, high, by);
     interpret_iteration(p, frame, inside, kiln__ir_operand(frame->ir, node, 3),
                         moving);
     forget(p, frame, index);
