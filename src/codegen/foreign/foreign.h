@@ -21,6 +21,11 @@ int kiln__foreign_may_fail(LLVMValueRef function);
 /* Sets job->is_small, and what is inlined, of a linked module. */
 void kiln__foreign_find_small(kiln__codegen_job *job);
 
+/* ---- foreign_idioms.c ---- */
+/* Keeps the passes from making loops into calls of functions that no image may
+   import; for modules of the language, too. */
+void kiln__foreign_keep_loops(LLVMModuleRef module);
+
 /* ---- foreign_wrap.c ---- */
 /* Returns the size of the head in front of a module; 0: there is none. */
 size_t kiln__foreign_head(const void *module, size_t size);
