@@ -1,4 +1,5 @@
-/* test_foreign_idioms.c - loops that LLVM knows functions of C for. */
+/* test_foreign_idioms.c - loops that LLVM knows functions of C for, and these
+   functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host cuda rocm spirv */
 /* LINKS: codegen */
@@ -78,10 +79,46 @@ static void a_search_for_a_zero_calls_no_library(void **state)
     check_search("i32", 4);
 }
 
+/* What is there of C's library, on every target, and what is not. */
+static void functions_of_memory_are_defined(void **state)
+{
+    (void)state;
+    neutral_accepted("declare i32 @memcmp(ptr, ptr, i64)\n"
+                     "declare ptr @memcpy(ptr, ptr, i64)\n"
+                     "declare i64 @strlen(ptr)\n"
+                     "define void @k(ptr %y, i64 %n) {\n"
+                     "  %q = getelementptr i8, ptr %y, i64 16\n"
+                     "  %t = call ptr @memcpy(ptr %y, ptr %q, i64 %n)\n"
+                     "  %r = call i32 @memcmp(ptr %y, ptr %q, i64 12)\n"
+                     "  %l = call i64 @strlen(ptr %t)\n"
+                     "  %m = trunc i64 %l to i32\n"
+                     "  %s = add i32 %r, %m\n"
+                     "  store i32 %s, ptr %y\n"
+                     "  ret void\n"
+                     "}\n");
+    neutral_refused_on(ALL,
+                       "declare ptr @memchr(ptr, i32, i64)\n"
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  %r = call ptr @memchr(ptr %y, i32 0, i64 16)\n"
+                       "  store i32 1, ptr %r\n"
+                       "  ret void\n"
+                       "}\n",
+                       "undefined function 'memchr'");
+    neutral_refused_on(ALL,
+                       "declare i32 @memcmp(ptr, ptr, i32)\n"
+                       "define void @k(ptr %y, i64 %n) {\n"
+                       "  %r = call i32 @memcmp(ptr %y, ptr %y, i32 16)\n"
+                       "  store i32 %r, ptr %y\n"
+                       "  ret void\n"
+                       "}\n",
+                       "'memcmp'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_for_a_zero_calls_no_library),
+        cmocka_unit_test(functions_of_memory_are_defined),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

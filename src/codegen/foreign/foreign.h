@@ -26,6 +26,11 @@ void kiln__foreign_find_small(kiln__codegen_job *job);
    import; for modules of the language, too. */
 void kiln__foreign_keep_loops(LLVMModuleRef module);
 
+/* ---- foreign_memory.c ---- */
+/* Defines memcpy(), memcmp() and others that the target's images cannot
+   import. */
+void kiln__foreign_define_memory(kiln__codegen_job *job);
+
 /* ---- foreign_wrap.c ---- */
 /* Returns the size of the head in front of a module; 0: there is none. */
 size_t kiln__foreign_head(const void *module, size_t size);
