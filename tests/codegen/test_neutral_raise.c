@@ -125,12 +125,73 @@ static void other_declarations_are_refused(void **state)
                        "method and message must be constant strings");
 }
 
+/* An exception, a barrier or nothing, by the value of %v. */
+#define LINES \
+    "!llvm.dbg.cu = !{!0}\n" \
+    "!llvm.module.flags = !{!2}\n" \
+    "!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1)\n" \
+    "!1 = !DIFile(filename: \"work.c\", directory: \"/\")\n" \
+    "!2 = !{i32 2, !\"Debug Info Version\", i32 3}\n" \
+    "!3 = !DISubroutineType(types: !{null})\n" \
+    "!4 = distinct !DISubprogram(name: \"k\", scope: !1, file: !1,\n" \
+    "      line: 10, type: !3, unit: !0, spFlags: DISPFlagDefinition)\n" \
+    "!7 = !DILocation(line: 12, column: 5, scope: !4)\n"
+
+static const char *deciding(const char *decision)
+{
+    static char module[4096];
+
+    snprintf(module, sizeof module,
+             "declare void @kiln_raise(i32, ptr, i32, ptr, i64, i64)\n"
+             "declare void @kiln_barrier(i32, i32)\n"
+             "@m = private constant [5 x i8] c\"high\\00\"\n"
+             "define void @k(ptr %%y, i64 %%n) !dbg !4 {\n"
+             "  %%v = load i32, ptr %%y\n"
+             "%s"
+             "raise:\n"
+             "  call void @kiln_raise(i32 6, ptr null, i32 3, ptr @m, i64 0,"
+             " i64 0)\n"
+             "  unreachable\n"
+             "meet:\n"
+             "  call void @kiln_barrier(i32 2, i32 3)\n"
+             "  br label %%end\n"
+             "end:\n"
+             "  ret void\n"
+             "}\n" LINES,
+             decision);
+    return module;
+}
+
+/* On SPIR-V an item that raised has to know where the others go. */
+static void one_switch_cannot_raise_and_decide_about_a_barrier(void **state)
+{
+    (void)state;
+    neutral_refused_on(SPIRV,
+                       deciding("  switch i32 %v, label %end [\n"
+                                "    i32 1, label %raise\n"
+                                "    i32 2, label %meet ], !dbg !7\n"),
+                       "function 'k' of the module: the target cannot have an "
+                       "exception and a barrier that one switch decides about "
+                       "at work.c:12:5");
+    neutral_accepted(deciding("  %is1 = icmp eq i32 %v, 1\n"
+                              "  br i1 %is1, label %raise, label %next\n"
+                              "next:\n"
+                              "  %is2 = icmp ugt i64 %n, 2\n"
+                              "  br i1 %is2, label %meet, label %end\n"));
+    neutral_accepted(deciding("  %is1 = icmp eq i32 %v, 1\n"
+                              "  br i1 %is1, label %raise, label %meet\n"));
+    neutral_accepted(deciding("  switch i32 %v, label %meet [\n"
+                              "    i32 1, label %raise\n"
+                              "    i32 2, label %meet ]\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_may_be_in_constant_or_generic_memory),
         cmocka_unit_test(what_ends_a_program_raises_with_the_numbers_of_spir),
         cmocka_unit_test(other_declarations_are_refused),
+        cmocka_unit_test(one_switch_cannot_raise_and_decide_about_a_barrier),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
