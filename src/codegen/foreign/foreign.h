@@ -83,6 +83,9 @@ int kiln__foreign_takes_labels(LLVMValueRef function);
 /* ---- foreign_variables.c ---- */
 kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                                          LLVMValueRef variable);
+/* Refuses tables of the addresses of constants, after the passes, where the
+   target cannot have them. */
+kiln_status kiln__foreign_check_tables(kiln__codegen_job *job);
 
 /* ---- foreign_intrinsics.c ---- */
 /* Returns NULL, or why a function of that name, which LLVM defines, may not be
