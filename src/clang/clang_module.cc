@@ -182,6 +182,25 @@ static void set_needs(kiln__clang_job *job, kiln__source_function *function,
     function->need_count = needs.size();
 }
 
+/* Why the part cannot be compiled, or "": opencl_print.c leaves calls of
+   printf() whose format is not known. */
+static std::string refusal_of(const llvm::Module &part,
+                              const llvm::Function *root)
+{
+    const llvm::Function *print = part.getFunction("printf");
+    std::string where;
+
+    if (print == nullptr || !print->isDeclaration())
+        return "";
+    for (const llvm::User *user : print->users())
+        if (const auto *call = llvm::dyn_cast<llvm::CallBase>(user))
+            where = call->getFunction()->getName().str();
+    return "the format of printf() " +
+           (where.empty() || where == root->getName() ? ""
+                                                      : "in " + where + " ") +
+           "must be a string literal";
+}
+
 extern "C" kiln_status kiln__clang_module_take_out(
     kiln__clang_job *job, kiln__source_function *function)
 {
@@ -195,7 +214,12 @@ extern "C" kiln_status kiln__clang_module_take_out(
     if (root == nullptr || *function->refusal != '\0')
         return KILN_OK; /* only declared, not used, or refused */
     const auto part = take_out(module, root);
+    const std::string refusal = refusal_of(*part, root);
 
+    if (!refusal.empty()) {
+        function->refusal = kiln__clang_copy(job, refusal);
+        return KILN_OK;
+    }
     if (llvm::verifyModule(*part, &findings))
         return kiln__clang_fail(job, KILN_ECODEGEN, "%s: %s", function->name,
                                 finding.c_str());

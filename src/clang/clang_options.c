@@ -49,10 +49,15 @@ static const char *const always[] = {"-triple",
                                      KILN__CLANG_BASE_PATH,
                                      "-D__OPENCL_VERSION__=120",
                                      "-U__IMAGE_SUPPORT__",
+                                     "-U__opencl_c_images",
+                                     "-U__opencl_c_pipes",
                                      "-U__SPIR__",
                                      "-U__SPIR64__"};
 
-/* Every extension and feature that is there; types come with the target. */
+/* Every extension and feature that is there; types come with the target. Images
+   and pipes are not there, and no program is told that they are: but OpenCL C
+   3.0 would not even know their types, and then none of a text's kernels could
+   be used. */
 #define EXTENSIONS \
     "-cl-ext=-all,+cl_khr_byte_addressable_store," \
     "+cl_khr_global_int32_base_atomics," \
@@ -64,7 +69,8 @@ static const char *const always[] = {"-triple",
     "+__opencl_c_atomic_scope_all_devices,+__opencl_c_generic_address_space," \
     "+__opencl_c_work_group_collective_functions,+cl_khr_subgroups," \
     "+__opencl_c_subgroups,+cl_khr_subgroup_ballot," \
-    "+cl_khr_subgroup_shuffle,+cl_khr_subgroup_shuffle_relative"
+    "+cl_khr_subgroup_shuffle,+cl_khr_subgroup_shuffle_relative," \
+    "+__opencl_c_images,+__opencl_c_pipes"
 
 static void add(kiln__clang_arguments *out, const char *word)
 {

@@ -60,6 +60,7 @@ class pragmas : public clang::PPCallbacks
 
   private:
     bool has_macros(const std::vector<llvm::StringRef> &names) const;
+    void take_all(llvm::ArrayRef<clang::Token> all);
 
     kiln__clang_tokens *tokens;
     clang::Preprocessor &preprocessor;
@@ -133,11 +134,22 @@ void pragmas::PragmaDebug(clang::SourceLocation at, llvm::StringRef what)
         << what;
 }
 
-/* The content of the file is in no token. */
+/* Their number tells where the tokens end. */
+void pragmas::take_all(llvm::ArrayRef<clang::Token> all)
+{
+    tokens->take_text(std::to_string(all.size()));
+    for (const clang::Token &token : all)
+        tokens->take(preprocessor, token);
+}
+
+/* The content of the file is in no token. The watcher of tokens never sees
+   those of the parameters either: the preprocessor gives them to the parser as
+   tokens that come again. */
 void pragmas::EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
                              clang::OptionalFileEntryRef file,
                              const clang::LexEmbedParametersResult &how)
 {
+    const llvm::SmallVector<clang::Token, 2> none;
     std::optional<int64_t> limit;
     const size_t offset =
         how.MaybeOffsetParam ? how.MaybeOffsetParam->Offset : 0;
@@ -152,6 +164,9 @@ void pragmas::EmbedDirective(clang::SourceLocation, llvm::StringRef, bool,
     tokens->take_text(std::to_string(offset));
     tokens->take_text(limit ? std::to_string(*limit) : "");
     tokens->take_text(content ? (*content)->getBuffer() : "");
+    take_all(how.MaybePrefixParam ? how.MaybePrefixParam->Tokens : none);
+    take_all(how.MaybeSuffixParam ? how.MaybeSuffixParam->Tokens : none);
+    take_all(how.MaybeIfEmptyParam ? how.MaybeIfEmptyParam->Tokens : none);
 }
 
 /* The file's size decides what follows. It is recorded with the content, for

@@ -11,26 +11,31 @@
  */
 #define event_t ulong
 
-static inline __attribute__((overloadable, always_inline)) size_t
-kiln__stride_to(local const void *to, size_t stride)
+/* OpenCL C 1.0 and 1.1 have no `static`. */
+#define KILN__OWN inline __attribute__((internal_linkage, always_inline))
+
+KILN__OWN __attribute__((overloadable)) size_t kiln__stride_to(
+    local const void *to, size_t stride)
 {
     return 1;
 }
-static inline __attribute__((overloadable, always_inline)) size_t
-kiln__stride_to(global const void *to, size_t stride)
+KILN__OWN __attribute__((overloadable)) size_t kiln__stride_to(
+    global const void *to, size_t stride)
 {
     return stride;
 }
-static inline __attribute__((always_inline)) size_t kiln__item(void)
+KILN__OWN size_t kiln__item(void)
 {
     return (get_local_id(2) * get_local_size(1) + get_local_id(1)) *
                get_local_size(0) +
            get_local_id(0);
 }
-static inline __attribute__((always_inline)) size_t kiln__items(void)
+KILN__OWN size_t kiln__items(void)
 {
     return get_local_size(0) * get_local_size(1) * get_local_size(2);
 }
+
+#undef KILN__OWN
 
 #define async_work_group_strided_copy(to, from, count, stride, event) \
     (__extension__({ \

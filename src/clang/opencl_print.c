@@ -222,6 +222,8 @@ static LLVMValueRef kiln_print(const kiln__opencl_call *call)
     return function;
 }
 
+/* A call whose format is no literal stays: only the functions that reach it
+   cannot be compiled. */
 static kiln_status replace(kiln__clang_job *job, LLVMValueRef call,
                            LLVMBuilderRef builder)
 {
@@ -237,9 +239,7 @@ static kiln_status replace(kiln__clang_job *job, LLVMValueRef call,
     LLVMPositionBuilderBefore(builder, call);
     format = text_of(LLVMGetOperand(call, 0), &size);
     if (format == NULL)
-        return kiln__clang_fail(job, KILN_EUNSUPPORTED,
-                                "the format of printf() must be a string "
-                                "literal");
+        return KILN_OK;
     p.at = kiln__arena_string(&job->out->arena, format, size);
     /* Each number's conversion is a part of the format. What has no number is
        written once, and a percent sign in the end twice. */
@@ -270,11 +270,13 @@ kiln_status kiln__opencl_replace_prints(kiln__clang_job *job)
     if (printf_ == NULL || !LLVMIsDeclaration(printf_))
         return KILN_OK;
     builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(job->module));
-    for (LLVMUseRef use = LLVMGetFirstUse(printf_);
-         use != NULL && status == KILN_OK; use = LLVMGetFirstUse(printf_))
+    for (LLVMUseRef use = LLVMGetFirstUse(printf_), next;
+         use != NULL && status == KILN_OK; use = next) {
+        next = LLVMGetNextUse(use);
         status = replace(job, LLVMGetUser(use), builder);
+    }
     LLVMDisposeBuilder(builder);
-    if (status == KILN_OK)
+    if (status == KILN_OK && LLVMGetFirstUse(printf_) == NULL)
         LLVMDeleteFunction(printf_);
     return status;
 }

@@ -161,6 +161,9 @@ static kiln_status optimise(kiln__codegen_job *job)
     int has_mathematics;
 
     kiln__vecmath_mark(job);
+    kiln__foreign_keep_loops(job->module);
+    if (job->checked_module != NULL)
+        kiln__foreign_keep_loops(job->checked_module);
     KILN_TRY(kiln__job_outcome(job, kiln__optimise(job)));
     has_mathematics = kiln__vecmath_expand(job, job->module);
     if (job->checked_module != NULL)

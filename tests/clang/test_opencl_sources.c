@@ -33,13 +33,45 @@ static void options_reach_the_compiler(void **state)
     assert_contains(test.ir, "store i32 3, ptr");
 }
 
+static const char *const versions[] = {"-cl-std=CL1.0", "-cl-std=CL1.1",
+                                       "-cl-std=CL1.2", "-cl-std=CL2.0",
+                                       "-cl-std=CL3.0"};
+#define VERSIONS (sizeof versions / sizeof *versions)
+
+static void use_version(size_t i)
+{
+    test.request.option_count = 0;
+    source_option(&test, versions[i]);
+}
+
 static void programs_can_ask_for_version_and_images(void **state)
 {
     (void)state;
-    assert_becomes(&test, "global int *a",
-                   "a[0] = __OPENCL_VERSION__;\n#ifdef __IMAGE_SUPPORT__\n"
-                   "#error\n#endif\n",
-                   "store i32 120, ptr");
+    for (size_t i = 0; i < VERSIONS; i++) {
+        use_version(i);
+        assert_becomes(&test, "global int *a",
+                       "a[0] = __OPENCL_VERSION__;\n"
+                       "#ifdef __IMAGE_SUPPORT__\n#error\n#endif\n"
+                       "#ifdef __opencl_c_images\n#error\n#endif\n"
+                       "#ifdef __opencl_c_pipes\n#error\n#endif\n",
+                       "store i32 120, ptr");
+    }
+}
+
+/* Asynchronous copies are functions of Kiln's own header. */
+static void every_version_has_the_header(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VERSIONS; i++) {
+        use_version(i);
+        assert_contains(
+            source_k(&test, "kernel void k(global int *a, local int *b) {\n"
+                            "  event_t e = async_work_group_copy(b, a, 4, 0);\n"
+                            "  wait_group_events(1, &e);\n"
+                            "  a[0] = b[0];\n}"),
+            "kiln_barrier");
+        assert_int_equal(test.result.function_count, 1);
+    }
 }
 
 static void fast_mathematics_is_in_the_flags(void **state)
@@ -71,6 +103,8 @@ static void every_option_of_opencl_is_taken(void **state)
                                           "-cl-kernel-arg-info",
                                           "-cl-std=CL3.0",
                                           "-cl-std=CL2.0",
+                                          "-cl-std=CL1.1",
+                                          "-cl-std=CL1.0",
                                           "-w",
                                           "-I/nowhere"};
 
@@ -349,70 +383,6 @@ static void pragmas_that_test_clang_are_refused(void **state)
     }
 }
 
-/* What of a function is refused; "": nothing, and it has a module. */
-static const char *refusal(const char *name)
-{
-    const kiln__source_function *function = source_find(&test, name);
-
-    assert_int_equal(function->bitcode_size == 0, *function->refusal != '\0');
-    return function->refusal;
-}
-
-static void assert_refusal(const char *text, const char *words)
-{
-    assert_ok(source_try(&test, text));
-    assert_contains(refusal("k"), words);
-}
-
-static void images_and_samplers_are_refused_by_name(void **state)
-{
-    (void)state;
-    assert_refusal("kernel void k(global int *a, read_only image2d_t i) {}",
-                   "image2d_t: images and samplers are not supported");
-    assert_refusal("kernel void k(global int *a, sampler_t s) {}", "sampler_t");
-    assert_refusal("constant sampler_t s = CLK_FILTER_NEAREST;\n"
-                   "kernel void k(global float4 *a, read_only image2d_t i)\n"
-                   "{ a[0] = read_imagef(i, s, (int2)(0)); }",
-                   "image2d_t");
-    assert_refusal("kernel void k(global int *a) {\n"
-                   "  const sampler_t s = CLK_FILTER_NEAREST;\n}",
-                   "sampler_t");
-}
-
-/* Only the functions that reach it. */
-static void an_image_is_no_matter_of_other_kernels(void **state)
-{
-    static const char plain[] =
-        "kernel void plain(global int *a) { a[0] = get_global_id(0); }\n";
-    char *alone;
-
-    (void)state;
-    assert_ok(source_try(&test, plain));
-    alone = strdup(source_ir(&test, "plain"));
-    assert_ok(source_try(
-        &test,
-        "constant sampler_t s = CLK_FILTER_NEAREST;\n"
-        "float4 at(read_only image2d_t i, int2 p)\n"
-        "{ return read_imagef(i, s, p); }\n"
-        "static float first(read_only image2d_t i)\n"
-        "{ return at(i, (int2)(0)).x; }\n"
-        "kernel void k(global float *a, read_only image2d_t i)\n"
-        "{ a[0] = first(i); }\n"
-        "kernel void l(global float *a, read_only image3d_t i)\n"
-        "{ a[0] = get_image_width(i); }\n"
-        "static float none(float x) { sampler_t t = 0; return x; }\n"
-        "kernel void m(global float *a) { a[0] = none(a[1]); }\n"
-        "kernel void plain(global int *a) { a[0] = get_global_id(0); }\n"));
-    assert_contains(refusal("at"), "image2d_t: images");
-    assert_contains(refusal("k"), "image2d_t: images");
-    assert_contains(refusal("l"), "image3d_t: images");
-    assert_string_equal(refusal("m"), "it calls none: sampler_t: images and "
-                                      "samplers are not supported");
-    assert_string_equal(refusal("plain"), "");
-    assert_string_equal(source_ir(&test, "plain"), alone);
-    free(alone);
-}
-
 /* What they say is for other tools, and is in no module. */
 static void annotations_are_taken(void **state)
 {
@@ -561,6 +531,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(options_reach_the_compiler),
         TEST(programs_can_ask_for_version_and_images),
+        TEST(every_version_has_the_header),
         TEST(fast_mathematics_is_in_the_flags),
         TEST(every_option_of_opencl_is_taken),
         TEST(other_options_are_refused_by_name),
@@ -574,8 +545,6 @@ int main(void)
         TEST(notes_of_an_error_are_few),
         TEST(formats_are_checked_where_they_are),
         TEST(pragmas_that_test_clang_are_refused),
-        TEST(images_and_samplers_are_refused_by_name),
-        TEST(an_image_is_no_matter_of_other_kernels),
         TEST(annotations_are_taken),
         TEST(text_that_nests_too_deeply_is_refused),
         TEST(a_stack_that_is_used_up_is_told),

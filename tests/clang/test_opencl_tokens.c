@@ -231,6 +231,41 @@ static void parts_of_embedded_files_count(void **state)
     assert_other_tokens(first, tokens_of_part("limit(2) clang::offset(1)"));
 }
 
+static kiln_digest tokens_with(const char *name, const char *words,
+                               const char *definition)
+{
+    char parameter[64];
+    kiln_digest digest;
+
+    (void)snprintf(parameter, sizeof parameter, "%s%s)", name, words);
+    source_option(&test, definition);
+    digest = tokens_of_part(parameter);
+    test.request.option_count = 0;
+    return digest;
+}
+
+static void assert_parameter_counts(const char *name, const char *content)
+{
+    kiln_digest digest;
+
+    write_file("data.bin", content);
+    test.request.folder = folder;
+    digest = tokens_with(name, "1,2,", "-DN=1");
+    assert_other_tokens(digest, tokens_with(name, "1,3,", "-DN=1"));
+    assert_other_tokens(digest, tokens_with(name, "1,2,3,", "-DN=1"));
+    assert_other_tokens(digest, tokens_of_part(""));
+    assert_same_tokens(digest, tokens_with(name, "N,", "-DN=1,2"));
+    assert_other_tokens(digest, tokens_with(name, "N,", "-DN=1,3"));
+}
+
+static void what_is_put_around_embedded_files_counts(void **state)
+{
+    (void)state;
+    assert_parameter_counts("if_empty(", "");
+    assert_parameter_counts("prefix(", "one");
+    assert_parameter_counts("suffix(,", "one");
+}
+
 #define BY_CONDITION(condition) \
     "#if " condition "\n#define P _Pragma(\"pack(1)\")\n" \
     "#else\n#define P _Pragma(\"pack(4)\")\n#endif\nP\n" \
@@ -344,6 +379,7 @@ int main(void)
         TEST(files_that_are_embedded_in_part_are_read_whole),
         TEST(files_that_may_be_embedded_are_read),
         TEST(parts_of_embedded_files_count),
+        TEST(what_is_put_around_embedded_files_counts),
         TEST(files_that_decide_on_pragmas_count),
         TEST(lines_that_decide_on_pragmas_count),
         TEST(space_counts_where_warnings_are_errors),

@@ -243,6 +243,7 @@ static kiln_status read_module(kiln__codegen_job *job, LLVMValueRef *entry)
 static kiln_status check_module(kiln__codegen_job *job, LLVMValueRef entry)
 {
     KILN_TRY(kiln__foreign_math(job));
+    kiln__foreign_define_memory(job);
     KILN_TRY(kiln__foreign_check(job, entry));
     if (job->settings->debug_level == KILN_DEBUG_NONE)
         LLVMStripModuleDebugInfo(job->module); /* findings have told it */

@@ -21,6 +21,16 @@ int kiln__foreign_may_fail(LLVMValueRef function);
 /* Sets job->is_small, and what is inlined, of a linked module. */
 void kiln__foreign_find_small(kiln__codegen_job *job);
 
+/* ---- foreign_idioms.c ---- */
+/* Keeps the passes from making loops into calls of functions that no image may
+   import; for modules of the language, too. */
+void kiln__foreign_keep_loops(LLVMModuleRef module);
+
+/* ---- foreign_memory.c ---- */
+/* Defines memcpy(), memcmp() and others that the target's images cannot
+   import. */
+void kiln__foreign_define_memory(kiln__codegen_job *job);
+
 /* ---- foreign_wrap.c ---- */
 /* Returns the size of the head in front of a module; 0: there is none. */
 size_t kiln__foreign_head(const void *module, size_t size);
@@ -73,6 +83,9 @@ int kiln__foreign_takes_labels(LLVMValueRef function);
 /* ---- foreign_variables.c ---- */
 kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                                          LLVMValueRef variable);
+/* Refuses tables of the addresses of constants, after the passes, where the
+   target cannot have them. */
+kiln_status kiln__foreign_check_tables(kiln__codegen_job *job);
 
 /* ---- foreign_intrinsics.c ---- */
 /* Returns NULL, or why a function of that name, which LLVM defines, may not be

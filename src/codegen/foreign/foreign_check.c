@@ -454,6 +454,7 @@ kiln_status kiln__foreign_check_code(kiln__codegen_job *job)
     LLVMBasicBlockRef block;
 
     KILN_TRY(kiln__foreign_math_again(job));
+    KILN_TRY(kiln__foreign_check_tables(job));
     for (function = LLVMGetFirstFunction(job->module); function != NULL;
          function = LLVMGetNextFunction(function))
         for (block = LLVMGetFirstBasicBlock(function); block != NULL;

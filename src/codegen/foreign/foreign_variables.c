@@ -223,3 +223,72 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
     why = refused_definition(job, variable);
     return why == NULL ? KILN_OK : refuse_variable(job, variable, why);
 }
+
+/* ---- after the passes ---- */
+
+enum { IN_CONSTANTS = 2 };
+
+/* Returns the constant in whose value the address is, or NULL. */
+static LLVMValueRef table_of(LLVMValueRef address)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsAGlobalVariable(user) != NULL)
+            return LLVMGetFirstUse(user) != NULL ? user : NULL;
+        user = LLVMIsAConstant(user) != NULL ? table_of(user) : NULL;
+        if (user != NULL)
+            return user;
+    }
+    return NULL;
+}
+
+/* Returns ", which function 'NAME' reads" for a function that does, or "". */
+static const char *reader_of(kiln__codegen_job *job, LLVMValueRef value)
+{
+    const char *text = "";
+
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL && *text == '\0';
+         use = LLVMGetNextUse(use)) {
+        const LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsAInstruction(user) != NULL)
+            text = kiln__arena_format(
+                &job->arena, ", which function '%s' reads",
+                kiln__plain_name(job, LLVMGetBasicBlockParent(
+                                          LLVMGetInstructionParent(user))));
+        else if (LLVMIsAConstant(user) != NULL)
+            text = reader_of(job, user);
+        if (text == NULL)
+            return "";
+    }
+    return text;
+}
+
+/* Constants move to memory that no generic pointer points to, unless they are
+   there already: so code has to say which constant it reads. */
+kiln_status kiln__foreign_check_tables(kiln__codegen_job *job)
+{
+    const kiln__foreign_rules *rules = job->backend->foreign;
+    LLVMValueRef at, table;
+
+    if (rules->neutral_spaces[0] == 0)
+        return KILN_OK;
+    for (at = LLVMGetFirstGlobal(job->module); at != NULL;
+         at = LLVMGetNextGlobal(at)) {
+        table = LLVMIsGlobalConstant(at) && !LLVMIsDeclaration(at) &&
+                        LLVMGetPointerAddressSpace(LLVMTypeOf(at)) !=
+                            rules->named_spaces[IN_CONSTANTS]
+                    ? table_of(at)
+                    : NULL;
+        if (table != NULL)
+            return kiln__job_fail(
+                job, KILN_EUNSUPPORTED,
+                "constant '%s' of the module is used by its address, in the "
+                "value of '%s'%s; on backend '%s' constants can only be read",
+                kiln__plain_name(job, at), kiln__plain_name(job, table),
+                reader_of(job, table), job->settings->backend);
+    }
+    return KILN_OK;
+}

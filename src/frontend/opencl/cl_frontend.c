@@ -20,7 +20,7 @@
  */
 
 /* Changes with the form of the typed IR, and with what is made of one text. */
-#define FRONTEND_NAME "opencl 7"
+#define FRONTEND_NAME "opencl 8"
 
 static uint64_t cl_world(void *self)
 {

@@ -432,20 +432,47 @@ static void name_generic(kiln__mangled_name *name)
             name->parameters[i].space = 4;
 }
 
-kiln_status kiln__foreign_builtins(kiln__codegen_job *job)
+/* True for a function of the module that a library has to define; `*name` is
+   what its name says. */
+static int is_wanted(const kiln__codegen_job *job, LLVMValueRef function,
+                     kiln__mangled_name *name)
+{
+    size_t size;
+
+    return LLVMIsDeclaration(function) && LLVMGetFirstUse(function) != NULL &&
+           LLVMGetIntrinsicID(function) == 0 &&
+           !kiln__math_is_given(job, function) &&
+           kiln__mangled_read(name, LLVMGetValueName2(function, &size));
+}
+
+/* What these are made of comes behind them. */
+static void define_halves(kiln__codegen_job *job)
 {
     const LLVMValueRef last = LLVMGetLastFunction(job->module);
     LLVMValueRef function, next = LLVMGetFirstFunction(job->module);
     kiln__mangled_name name;
-    size_t size;
 
     while (next != NULL) {
         function = next;
         next = function != last ? LLVMGetNextFunction(function) : NULL;
-        if (!LLVMIsDeclaration(function) || LLVMGetFirstUse(function) == NULL ||
-            LLVMGetIntrinsicID(function) != 0 ||
-            kiln__math_is_given(job, function) ||
-            !kiln__mangled_read(&name, LLVMGetValueName2(function, &size)))
+        if (is_wanted(job, function, &name))
+            kiln__foreign_define_half(job, function, &name);
+    }
+}
+
+kiln_status kiln__foreign_builtins(kiln__codegen_job *job)
+{
+    LLVMValueRef function, next, last;
+    kiln__mangled_name name;
+
+    if (kiln__foreign_lacks_halves(job))
+        define_halves(job);
+    last = LLVMGetLastFunction(job->module);
+    next = LLVMGetFirstFunction(job->module);
+    while (next != NULL) {
+        function = next;
+        next = function != last ? LLVMGetNextFunction(function) : NULL;
+        if (!is_wanted(job, function, &name))
             continue;
         if (job->is_external)
             name_generic(&name);

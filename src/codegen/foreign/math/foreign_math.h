@@ -112,6 +112,14 @@ LLVMValueRef kiln__foreign_build_atomic(const kiln__codegen_job *job,
                                         LLVMValueRef function,
                                         const kiln__mangled_name *name);
 
+/* ---- foreign_builtin_half.c ---- */
+/* True if the target's library has hardly any functions of half. */
+int kiln__foreign_lacks_halves(const kiln__codegen_job *job);
+/* Defines a declared function of half by others, which it declares; other
+   functions stay as they are. */
+void kiln__foreign_define_half(kiln__codegen_job *job, LLVMValueRef function,
+                               const kiln__mangled_name *name);
+
 /* ---- foreign_builtin_memory.c ---- */
 /* True for vload and vstore of a pointer to any memory. */
 int kiln__foreign_is_memory(LLVMValueRef function,

@@ -34,6 +34,9 @@ kiln_status kiln__neutral_bind_entry(kiln__codegen_job *job, LLVMValueRef inner,
                                      LLVMValueRef *bound);
 
 /* ---- neutral_spaces.c ---- */
+/* Returns the module's own number of generic memory; the job has failed if its
+   numbers have no meaning. */
+unsigned kiln__neutral_generic_space(kiln__codegen_job *job);
 /* Finds pointers into address spaces that have no meaning. */
 kiln_status kiln__neutral_check_spaces(kiln__foreign_findings *found);
 /* Gives all of the module the target's address spaces. */
@@ -68,9 +71,16 @@ kiln_status kiln__neutral_map_scopes(kiln__codegen_job *job);
 /* Makes LLVM's fences of calls of kiln_fence(). */
 kiln_status kiln__neutral_fences(kiln__codegen_job *job);
 
-/* ---- neutral_raise.c ---- */
+/* ---- neutral_raise_type.c ---- */
+#define KILN__NEUTRAL_RAISE "kiln_raise"
 /* Returns the type that kiln_raise() has in neutral modules. */
-LLVMTypeRef kiln__neutral_raise_type(const kiln__codegen_job *job);
+LLVMTypeRef kiln__neutral_raise_type(kiln__codegen_job *job);
+/* Gives the module's declaration that type. `*raise` may be NULL, and is
+   replaced. */
+kiln_status kiln__neutral_take_raise(kiln__codegen_job *job,
+                                     LLVMValueRef *raise);
+
+/* ---- neutral_raise.c ---- */
 /* Makes exceptions of what ends a program, and says of each exception where it
    is raised. Called as long as the module has its debug information. */
 kiln_status kiln__neutral_end_programs(kiln__codegen_job *job);

@@ -6,6 +6,8 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "base/error.h"
+#include "codegen/foreign/foreign.h"
+#include "codegen/foreign/foreign_findings.h"
 #include "codegen/foreign/neutral/neutral_meet.h"
 #include "codegen/module/codegen_stages.h"
 #include "codegen/module/codegen_values.h"
@@ -60,8 +62,9 @@ static LLVMValueRef number_of(const paths *p, kiln__meeting place)
 
 /* ---- branches to code that raises ---- */
 
-/* One branch cannot decide which items raise and whether the others meet: who
-   raises would not know where they go. */
+/* One switch cannot decide which items raise and whether the others meet: who
+   raises would not know where they go. A branch with two ways has only one for
+   the others. */
 static kiln_status add_edges_of(paths *p, uint32_t block)
 {
     kiln__meet_graph *g = &p->graph;
@@ -73,11 +76,10 @@ static kiln_status add_edges_of(paths *p, uint32_t block)
         if (!g->doomed[to])
             continue;
         if (kiln__meet_decides(g, block))
-            return kiln__job_fail(
-                p->job->job, KILN_EUNSUPPORTED,
-                "a branch of the module leads to an exception and decides "
-                "about a barrier; on backend '%s' these must be two",
-                p->job->job->settings->backend);
+            return kiln__foreign_refuse(
+                p->job->job, "function", p->job->function,
+                "the target cannot have an exception and a barrier that one "
+                "switch decides about");
         p->edges[p->edge_count++] =
             (raising_edge){end, i, to, kiln__meet_after_raise(g, block)};
     }
@@ -87,6 +89,8 @@ static kiln_status add_edges_of(paths *p, uint32_t block)
 static kiln_status find_edges(paths *p)
 {
     const kiln__meet_graph *g = &p->graph;
+    kiln__foreign_findings found = {.job = p->job->job,
+                                    .entry = p->job->function};
     size_t most = 1;
 
     for (uint32_t b = 0; b < g->count; b++)
@@ -97,8 +101,9 @@ static kiln_status find_edges(paths *p)
         return kiln__job_fail(p->job->job, KILN_ENOMEM, "out of memory");
     for (uint32_t b = 0; b < g->count; b++)
         if (!g->doomed[b])
-            KILN_TRY(add_edges_of(p, b));
-    return KILN_OK;
+            KILN_TRY(kiln__foreign_finding(&found, add_edges_of(p, b),
+                                           p->job->function, p->ends[b]));
+    return kiln__foreign_tell(&found);
 }
 
 /* ---- places ---- */

@@ -58,15 +58,6 @@ static int is_noreturn(LLVMValueRef call)
 
 /* ---- what ends a program becomes an exception ---- */
 
-LLVMTypeRef kiln__neutral_raise_type(const kiln__codegen_job *job)
-{
-    const LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
-    const LLVMTypeRef i32 = kiln__job_i32(job), i64 = kiln__job_i64(job);
-    LLVMTypeRef types[] = {i32, pointer, i32, pointer, i64, i64};
-
-    return LLVMFunctionType(LLVMVoidTypeInContext(job->context), types, 6, 0);
-}
-
 /* Returns what an exception names as its method: the function, and its place in
    the source where there is debug information. NULL or "": out of memory. */
 static const char *method_of(kiln__codegen_job *job, LLVMValueRef call)
@@ -85,20 +76,19 @@ static const char *method_of(kiln__codegen_job *job, LLVMValueRef call)
                               file);
 }
 
-static LLVMValueRef add_text(const kiln__codegen_job *job, const char *text)
+static LLVMValueRef add_text(kiln__codegen_job *job, const char *text)
 {
     const LLVMValueRef value =
         LLVMConstStringInContext2(job->context, text, strlen(text), 0);
     const LLVMValueRef global = LLVMAddGlobalInAddressSpace(
-        job->module, LLVMTypeOf(value), "kiln.raised", 0);
+        job->module, LLVMTypeOf(value), "kiln.raised",
+        kiln__neutral_generic_space(job));
 
     LLVMSetInitializer(global, value);
     LLVMSetGlobalConstant(global, 1);
     LLVMSetLinkage(global, LLVMInternalLinkage);
     return global;
 }
-
-static const char kiln_raise_name[] = "kiln_raise";
 
 /* Returns a message if the call ends the program, else NULL. */
 static const char *ending_message(kiln__codegen_job *job, LLVMValueRef call)
@@ -113,7 +103,7 @@ static const char *ending_message(kiln__codegen_job *job, LLVMValueRef call)
     if (strcmp(name, "llvm.trap") == 0 || strcmp(name, "llvm.ubsantrap") == 0)
         return "trap";
     if (LLVMGetIntrinsicID(callee) != 0 || !is_noreturn(call) ||
-        strcmp(name, kiln_raise_name) == 0)
+        strcmp(name, KILN__NEUTRAL_RAISE) == 0)
         return NULL;
     return kiln__arena_format(&job->arena, "%s() was called", name);
 }
@@ -125,7 +115,8 @@ static void raise_at(raises *r, LLVMValueRef call, const char *message)
     const LLVMValueRef zero = kiln__job_number64(job, 0);
     LLVMValueRef arguments[6] = {
         kiln__job_number32(job, KILN_EXCEPTION_USER),
-        LLVMConstNull(LLVMPointerTypeInContext(job->context, 0)),
+        LLVMConstNull(LLVMPointerTypeInContext(
+            job->context, kiln__neutral_generic_space(job))),
         kiln__job_number32(job, 0),
         add_text(job, message),
         zero,
@@ -133,7 +124,7 @@ static void raise_at(raises *r, LLVMValueRef call, const char *message)
     };
 
     if (r->raise == NULL)
-        r->raise = LLVMAddFunction(job->module, kiln_raise_name,
+        r->raise = LLVMAddFunction(job->module, KILN__NEUTRAL_RAISE,
                                    kiln__neutral_raise_type(job));
     LLVMPositionBuilderBefore(builder, call);
     LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(call));
@@ -366,16 +357,6 @@ static void drop_noreturn(LLVMValueRef function)
                 LLVMRemoveCallSiteEnumAttribute(at, self, kind);
 }
 
-static kiln_status check_raise(const raises *r)
-{
-    return LLVMGlobalGetValueType(r->raise) == kiln__neutral_raise_type(r->job)
-               ? KILN_OK
-               : kiln__job_fail(r->job, KILN_ECODEGEN,
-                                "device function '%s': it is declared with "
-                                "another type",
-                                kiln_raise_name);
-}
-
 static void flag_functions(raises *r)
 {
     const kiln__codegen_job *job = r->job;
@@ -397,11 +378,11 @@ static void flag_functions(raises *r)
 kiln_status kiln__neutral_end_programs(kiln__codegen_job *job)
 {
     raises r = {.job = job,
-                .raise = LLVMGetNamedFunction(job->module, kiln_raise_name)};
+                .raise =
+                    LLVMGetNamedFunction(job->module, KILN__NEUTRAL_RAISE)};
     LLVMValueRef f;
 
-    if (r.raise != NULL)
-        KILN_TRY(check_raise(&r));
+    KILN_TRY(kiln__neutral_take_raise(job, &r.raise));
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
         replace_endings(&r, f);
@@ -413,7 +394,8 @@ kiln_status kiln__neutral_end_programs(kiln__codegen_job *job)
 kiln_status kiln__neutral_raise(kiln__codegen_job *job)
 {
     raises r = {.job = job,
-                .raise = LLVMGetNamedFunction(job->module, kiln_raise_name)};
+                .raise =
+                    LLVMGetNamedFunction(job->module, KILN__NEUTRAL_RAISE)};
     LLVMValueRef f;
 
     KILN_TRY(find_raising(&r));

@@ -64,6 +64,16 @@ static const unsigned *find_numbers(kiln__codegen_job *job)
     return NULL;
 }
 
+unsigned kiln__neutral_generic_space(kiln__codegen_job *job)
+{
+    const unsigned *numbers = find_numbers(job);
+    unsigned space = 0;
+
+    while (numbers != NULL && space + 1 < SPACE_COUNT && numbers[space] != 0)
+        space++;
+    return space;
+}
+
 /* ---- functions ---- */
 
 /* Functions are not in generic memory, so a pointer to one cannot become a
