@@ -76,8 +76,8 @@ void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
 
 /* ---- ids ---- */
 
-static LLVMValueRef multiply(LLVMBuilderRef builder, LLVMValueRef a,
-                             LLVMValueRef b)
+LLVMValueRef kiln__device_multiply(LLVMBuilderRef builder, LLVMValueRef a,
+                                   LLVMValueRef b)
 {
     const LLVMValueRef product = LLVMBuildNSWMul(builder, a, b, "");
 
@@ -86,7 +86,8 @@ static LLVMValueRef multiply(LLVMBuilderRef builder, LLVMValueRef a,
     return product;
 }
 
-static LLVMValueRef add(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef kiln__device_add(LLVMBuilderRef builder, LLVMValueRef a,
+                              LLVMValueRef b)
 {
     const LLVMValueRef sum = LLVMBuildNSWAdd(builder, a, b, "");
 
@@ -112,8 +113,9 @@ LLVMValueRef kiln__device_item_number(kiln__codegen_job *job,
     LLVMValueRef id = hardware->local_id(job, builder, 2);
 
     for (uint32_t d = 2; d-- > 0;) {
-        id = multiply(builder, id, kiln__device_group_size(job, builder, d));
-        id = add(builder, id, hardware->local_id(job, builder, d));
+        id = kiln__device_multiply(builder, id,
+                                   kiln__device_group_size(job, builder, d));
+        id = kiln__device_add(builder, id, hardware->local_id(job, builder, d));
     }
     return id;
 }
@@ -123,10 +125,11 @@ static LLVMValueRef global_id(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     const kiln__device_hardware *hardware = kiln__hardware(job);
 
-    return add(builder,
-               multiply(builder, hardware->group_id(job, builder, d),
-                        kiln__device_group_size(job, builder, d)),
-               hardware->local_id(job, builder, d));
+    return kiln__device_add(
+        builder,
+        kiln__device_multiply(builder, hardware->group_id(job, builder, d),
+                              kiln__device_group_size(job, builder, d)),
+        hardware->local_id(job, builder, d));
 }
 
 static LLVMValueRef sub_group_id(kiln__codegen_job *job, LLVMBuilderRef builder)
@@ -152,8 +155,9 @@ static LLVMValueRef build_query(kiln__codegen_job *job, LLVMBuilderRef builder,
     case KILN__QUERY_GROUP_ID:
         return hardware->group_id(job, builder, d);
     case KILN__QUERY_GLOBAL_SIZE:
-        return multiply(builder, hardware->group_count(job, builder, d),
-                        kiln__device_group_size(job, builder, d));
+        return kiln__device_multiply(builder,
+                                     hardware->group_count(job, builder, d),
+                                     kiln__device_group_size(job, builder, d));
     case KILN__QUERY_LOCAL_SIZE:
         return kiln__device_group_size(job, builder, d);
     case KILN__QUERY_GROUP_COUNT:
@@ -167,108 +171,14 @@ static LLVMValueRef build_query(kiln__codegen_job *job, LLVMBuilderRef builder,
     }
 }
 
-/* ---- ids of small grids ----
- *
- * Ids and sizes that are products have no range that LLVM knows. In code for
- * small grids they are calls first, which have one, until it is known what fits
- * into 32 bits (narrow.cc).
- */
-
-#define SMALL "kiln.small."
-
-static int is_product(uint32_t query)
-{
-    return query == KILN__QUERY_GLOBAL_ID || query == KILN__QUERY_GLOBAL_SIZE;
-}
-
-static LLVMValueRef declare_small(kiln__codegen_job *job, uint32_t query,
-                                  uint32_t d)
-{
-    const char *name = kiln__arena_format(&job->arena, SMALL "%u.%u",
-                                          (unsigned)query, (unsigned)d);
-    LLVMValueRef function;
-
-    if (name == NULL)
-        return NULL;
-    function = LLVMGetNamedFunction(job->module, name);
-    if (function != NULL)
-        return function;
-    function = LLVMAddFunction(
-        job->module, name, LLVMFunctionType(kiln__job_i64(job), NULL, 0, 0));
-    LLVMSetVisibility(function, LLVMHiddenVisibility); /* defined nowhere */
-    kiln__device_attribute(job, function, "nounwind");
-    kiln__device_attribute(job, function, "willreturn");
-    kiln__device_attribute(job, function, "speculatable");
-    add_attribute(job, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                  "memory", 0);
-    kiln__llvm_returns_below(function, KILN__SMALL_MOST + 1);
-    return function;
-}
-
 LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 LLVMValueRef item, uint32_t query, uint32_t d)
 {
-    LLVMValueRef function = job->is_known && is_product(query)
-                                ? declare_small(job, query, d)
-                                : NULL;
+    LLVMValueRef small =
+        job->is_known ? kiln__device_small_query(job, builder, query, d) : NULL;
 
     (void)item;
-    if (function == NULL)
-        return build_query(job, builder, query, d);
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          NULL, 0, "");
-}
-
-/* Returns the value in 32 bits, extended: that is where it fits. */
-static LLVMValueRef small_query(kiln__codegen_job *job, LLVMBuilderRef builder,
-                                uint32_t query, uint32_t d)
-{
-    const kiln__device_hardware *hardware = kiln__hardware(job);
-    const int is_id = query == KILN__QUERY_GLOBAL_ID;
-    const LLVMTypeRef i32 = kiln__job_i32(job);
-    LLVMValueRef value = is_id ? hardware->group_id(job, builder, d)
-                               : hardware->group_count(job, builder, d);
-
-    value = multiply(builder, LLVMBuildTrunc(builder, value, i32, ""),
-                     LLVMBuildTrunc(builder,
-                                    kiln__device_group_size(job, builder, d),
-                                    i32, ""));
-    if (is_id)
-        value = add(builder, value,
-                    LLVMBuildTrunc(builder, hardware->local_id(job, builder, d),
-                                   i32, ""));
-    return LLVMBuildZExt(builder, value, kiln__job_i64(job), "");
-}
-
-static void place_id(kiln__codegen_job *job, LLVMBuilderRef builder,
-                     uint32_t query, uint32_t d)
-{
-    const char *name = kiln__arena_format(&job->arena, SMALL "%u.%u",
-                                          (unsigned)query, (unsigned)d);
-    LLVMValueRef function =
-        name == NULL ? NULL : LLVMGetNamedFunction(job->module, name);
-
-    if (function == NULL)
-        return;
-    while (LLVMGetFirstUse(function) != NULL) {
-        LLVMValueRef call = LLVMGetUser(LLVMGetFirstUse(function));
-
-        LLVMPositionBuilderBefore(builder, call);
-        LLVMReplaceAllUsesWith(call, small_query(job, builder, query, d));
-        LLVMInstructionEraseFromParent(call);
-    }
-    LLVMDeleteFunction(function);
-}
-
-void kiln__device_place_ids(kiln__codegen_job *job)
-{
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
-
-    for (uint32_t d = 0; d < 3; d++) {
-        place_id(job, builder, KILN__QUERY_GLOBAL_ID, d);
-        place_id(job, builder, KILN__QUERY_GLOBAL_SIZE, d);
-    }
-    LLVMDisposeBuilder(builder);
+    return small != NULL ? small : build_query(job, builder, query, d);
 }
 
 /* ---- the kernel ---- */

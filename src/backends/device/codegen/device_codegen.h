@@ -66,9 +66,12 @@ static inline const kiln__device_hardware *kiln__hardware(
 LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 LLVMValueRef item, uint32_t query,
                                 uint32_t dimension);
-/* Gives ids of small grids their code. */
-void kiln__device_place_ids(kiln__codegen_job *job);
 kiln_status kiln__device_wrap(kiln__codegen_job *job);
+/* Build a product and a sum that do not wrap. */
+LLVMValueRef kiln__device_multiply(LLVMBuilderRef builder, LLVMValueRef a,
+                                   LLVMValueRef b);
+LLVMValueRef kiln__device_add(LLVMBuilderRef builder, LLVMValueRef a,
+                              LLVMValueRef b);
 /* Returns the size of a group along a dimension. */
 LLVMValueRef kiln__device_group_size(kiln__codegen_job *job,
                                      LLVMBuilderRef builder,
@@ -91,6 +94,15 @@ void kiln__device_attribute(const kiln__codegen_job *job, LLVMValueRef function,
 void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
                                  const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* ---- device_small.c ---- */
+/* Returns an id or a size of a small grid as a call with a range; NULL: it has
+   one anyway. */
+LLVMValueRef kiln__device_small_query(kiln__codegen_job *job,
+                                      LLVMBuilderRef builder, uint32_t query,
+                                      uint32_t dimension);
+/* Gives these calls their code. */
+void kiln__device_place_ids(kiln__codegen_job *job);
 
 /* ---- device_limits.c: groups, their memory, and arguments ---- */
 /* True when the group's sizes are required. */
