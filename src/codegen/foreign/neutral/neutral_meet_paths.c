@@ -99,11 +99,16 @@ static kiln_status find_edges(paths *p)
         kiln__arena_allocate_array(&p->job->job->arena, most, sizeof *p->edges);
     if (p->edges == NULL)
         return kiln__job_fail(p->job->job, KILN_ENOMEM, "out of memory");
-    for (uint32_t b = 0; b < g->count; b++)
+    for (uint32_t b = 0; b < g->count && found.count == 0; b++)
         if (!g->doomed[b])
             KILN_TRY(kiln__foreign_finding(&found, add_edges_of(p, b),
                                            p->job->function, p->ends[b]));
-    return kiln__foreign_tell(&found);
+    if (found.count == 0)
+        return KILN_OK;
+    return found.texts[0] != NULL
+               ? kiln__job_fail(p->job->job, KILN_EUNSUPPORTED, "%s",
+                                found.texts[0])
+               : kiln__job_fail(p->job->job, KILN_ENOMEM, "out of memory");
 }
 
 /* ---- places ---- */
