@@ -190,7 +190,7 @@ static void make_locals(kiln__lowering *l)
         begin_local(l, i);
 }
 
-static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
+static kiln_status define_body(kiln__lowering *l, kiln__lower_function *f)
 {
     if (is_in_place(l, f) || f->source->bitcode != NULL)
         return KILN_OK;
@@ -220,6 +220,19 @@ static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
     kiln__lower_end_waiting(l);
     return l->no_memory ? kiln__job_fail(l->job, KILN_ENOMEM, "out of memory")
                         : l->job->status;
+}
+
+/* A runtime function is what its bitcode would be, whatever is known of the
+   launch. */
+static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
+{
+    const int is_known = l->job->is_known;
+    kiln_status status;
+
+    l->job->is_known = is_known && f->source->runtime == NULL;
+    status = define_body(l, f);
+    l->job->is_known = is_known;
+    return status;
 }
 
 /* ---- the whole request ---- */

@@ -92,8 +92,8 @@ typedef struct kiln__fact_input {
     uint32_t at; /* number in the shape, or offset in the packed arguments */
 } kiln__fact_input;
 
-/* Ids, and sizes of grids, groups and arrays, are at most this where a launch is
-   known to be small. So a sum of two of them fits into 32 bits. */
+/* Ids, and sizes of grids, groups and arrays, are at most this where a launch
+   is known to be small. So a sum of two of them fits into 32 bits. */
 #define KILN__SMALL_MOST ((UINT64_C(1) << 30) - 1)
 /* An array has at most so many elements then, from the first to the last. */
 #define KILN__SMALL_EXTENT INT32_MAX

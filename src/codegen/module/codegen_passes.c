@@ -266,6 +266,41 @@ static kiln_status end_items(kiln__codegen_job *job, int unrolls)
                       has_loops ? ended_loops : "function(dce)");
 }
 
+/* True for a constant that nothing outside of the module can name. */
+static int is_own_constant(LLVMValueRef global)
+{
+    const LLVMLinkage linkage = LLVMGetLinkage(global);
+
+    return (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage) &&
+           LLVMIsGlobalConstant(global) && LLVMGetInitializer(global) != NULL;
+}
+
+static int is_same_constant(LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMGetInitializer(a) == LLVMGetInitializer(b) &&
+           LLVMTypeOf(a) == LLVMTypeOf(b) &&
+           LLVMGetAlignment(a) == LLVMGetAlignment(b);
+}
+
+/* Both entries may have brought the same tables of a library. LLVM's pass for
+   this leaves constants of devices alone. */
+static void merge_constants(LLVMModuleRef module)
+{
+    LLVMValueRef at, first, next;
+
+    for (at = LLVMGetFirstGlobal(module); at != NULL; at = next) {
+        next = LLVMGetNextGlobal(at);
+        for (first = LLVMGetFirstGlobal(module);
+             is_own_constant(at) && first != at;
+             first = LLVMGetNextGlobal(first))
+            if (is_own_constant(first) && is_same_constant(first, at)) {
+                LLVMReplaceAllUsesWith(at, first);
+                LLVMDeleteGlobal(at);
+                break;
+            }
+    }
+}
+
 kiln_status kiln__join_entries(kiln__codegen_job *job)
 {
     const LLVMModuleRef known = job->module;
@@ -275,6 +310,7 @@ kiln_status kiln__join_entries(kiln__codegen_job *job)
     if (LLVMLinkModules2(job->module, known) != 0)
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "the two entries cannot be linked");
+    merge_constants(job->module);
     return job->status;
 }
 

@@ -50,8 +50,8 @@ kiln_status kiln__link_imports(kiln__codegen_job *job);
 /* Writes the module as bitcode. */
 kiln_status kiln__write_bitcode(kiln__codegen_job *job, kiln_blob *out);
 
-/* Puts both entries of a device's kernel into one module. The one for any launch
-   is the first, which describes the kernel. */
+/* Puts both entries of a device's kernel into one module. The one for any
+   launch is the first, which describes the kernel. */
 kiln_status kiln__join_entries(kiln__codegen_job *job);
 
 /* ---- codegen_facts.c ---- */

@@ -55,8 +55,8 @@ typedef struct fake_gpu {
     uint64_t calls; /* calls that could fail */
     uint64_t launches, captured, loads, syncs;
     char captured_function[128]; /* of the last launch that was captured */
-    int capture_broken;         /* a call ended a capture */
-    char failed[64];            /* name of the call that was made to fail */
+    int capture_broken;          /* a call ended a capture */
+    char failed[64];             /* name of the call that was made to fail */
     char broken_by[64];
     int host_flags;
     int dynamic_allowed; /* bytes of dynamic group memory that any function has
