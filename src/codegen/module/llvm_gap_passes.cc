@@ -46,7 +46,8 @@ static llvm::Use *what_is_cut(llvm::Instruction &at)
                    ? &at.getOperandUse(0)
                    : nullptr;
     if (match(&at, m_Shr(m_Shl(m_Value(), m_APInt(left)), m_APInt(right))) &&
-        *left == *right)
+        *left == *right && left->ult(at.getType()->getIntegerBitWidth()) &&
+        at.getType()->getIntegerBitWidth() - left->getZExtValue() < NARROW)
         return &llvm::cast<llvm::Instruction>(at.getOperand(0))
                     ->getOperandUse(0);
     return nullptr;
@@ -65,11 +66,10 @@ struct hide_cut_counters : llvm::PassInfoMixin<hide_cut_counters> {
 
         for (llvm::BasicBlock &block : function)
             for (llvm::Instruction &at : block) {
-                llvm::Use *use = loops.getLoopFor(&block) != nullptr
-                                     ? what_is_cut(at)
-                                     : nullptr;
+                const llvm::Loop *loop = loops.getLoopFor(&block);
+                llvm::Use *use = loop != nullptr ? what_is_cut(at) : nullptr;
 
-                if (use == nullptr || !llvm::isa<llvm::Instruction>(use->get()))
+                if (use == nullptr || loop->isLoopInvariant(use->get()))
                     continue;
                 use->set(new llvm::FreezeInst(
                     use->get(), "",
