@@ -1,6 +1,7 @@
 /* codegen_passes.c - the optimisation passes that a module goes through. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
+#include <string.h>
 
 #include <llvm-c/Linker.h>
 
@@ -275,9 +276,26 @@ static int is_own_constant(LLVMValueRef global)
            LLVMIsGlobalConstant(global) && LLVMGetInitializer(global) != NULL;
 }
 
+/* True where linking a second entry has added a number to a name. */
+static int is_brought_again(LLVMValueRef a, LLVMValueRef b)
+{
+    size_t size, whole;
+    const char *name = LLVMGetValueName2(a, &size);
+    const char *again = LLVMGetValueName2(b, &whole);
+
+    return whole > size + 1 && memcmp(name, again, size) == 0 &&
+           again[size] == '.';
+}
+
+/* Constants of one value whose addresses may be compared are kept apart, unless
+   they are one of a library's that both entries brought. */
 static int is_same_constant(LLVMValueRef a, LLVMValueRef b)
 {
-    return LLVMGetInitializer(a) == LLVMGetInitializer(b) &&
+    const int is_unnamed = LLVMGetUnnamedAddress(a) == LLVMGlobalUnnamedAddr &&
+                           LLVMGetUnnamedAddress(b) == LLVMGlobalUnnamedAddr;
+
+    return (is_unnamed || is_brought_again(a, b)) &&
+           LLVMGetInitializer(a) == LLVMGetInitializer(b) &&
            LLVMTypeOf(a) == LLVMTypeOf(b) &&
            LLVMGetAlignment(a) == LLVMGetAlignment(b);
 }
