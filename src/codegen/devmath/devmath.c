@@ -128,20 +128,19 @@ static builder find(const char *symbol)
 static void define(const kiln__codegen_job *job, LLVMValueRef function,
                    const builder *by)
 {
-    const LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
+    const LLVMBuilderRef b = LLVMCreateBuilderInContext(job->context);
     LLVMValueRef x[OPERANDS_MAX];
     kiln__dm d = {.has = job->backend->approximate};
 
     LLVMSetLinkage(function, LLVMInternalLinkage);
     kiln__inline_always(function);
     LLVMPositionBuilderAtEnd(
-        builder, LLVMAppendBasicBlockInContext(job->context, function, ""));
+        b, LLVMAppendBasicBlockInContext(job->context, function, ""));
     LLVMGetParams(function, x);
-    kiln__vm_init(&d.m, job->module, builder, LLVMTypeOf(x[0]));
+    kiln__vm_init(&d.m, job->module, b, LLVMTypeOf(x[0]));
     d.m.inverse = kiln__dm_inverse;
-    LLVMBuildRet(builder,
-                 by->own != NULL ? by->own(&d, x) : by->shared(&d.m, x));
-    LLVMDisposeBuilder(builder);
+    LLVMBuildRet(b, by->own != NULL ? by->own(&d, x) : by->shared(&d.m, x));
+    LLVMDisposeBuilder(b);
 }
 
 void kiln__devmath_define(const kiln__codegen_job *job)

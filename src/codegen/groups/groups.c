@@ -99,11 +99,13 @@ static int are_used(const LLVMValueRef *functions, size_t count)
 
 static kiln_status cut(kiln__codegen_job *job, LLVMValueRef *entry)
 {
+    const int is_general = job->request->group_form == KILN__GROUP_FORM_GENERAL;
     const char *why;
 
+    if (job->settings->opt_level >= 2 && !is_general)
+        (void)kiln__groups_inline_calls(*entry);
     kiln__groups_normalise(*entry);
-    why = kiln__groups_cut(
-        job, entry, job->request->group_form == KILN__GROUP_FORM_GENERAL);
+    why = kiln__groups_cut(job, entry, is_general);
     if (why != NULL)
         return refuse(job, *entry, why);
     job->for_group = 1;

@@ -58,6 +58,10 @@ kiln_status kiln__groups_reserve(kiln__codegen_job *job, uint64_t size,
 const char *kiln__groups_inline(LLVMValueRef entry, const LLVMValueRef *splits,
                                 size_t count, LLVMValueRef *culprit);
 
+/* Inlines what will be inlined in any case, so that it can be looked into.
+   Returns 0 where something is left. */
+int kiln__groups_inline_calls(LLVMValueRef function);
+
 /* ---- groups_normal.cc ---- */
 /* Gives the function the form that the analyses need. Its behaviour for one
    item stays the same. */

@@ -2,12 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <algorithm>
 
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "abi/host_abi.h"
-#include "codegen/groups/groups_plan.h"
+#include "codegen/groups/groups_distance.h"
 
 /* A region's number has 16 bits, and one means that an item has ended. */
 #define REGIONS_MAX (UINT16_MAX - 1)
@@ -138,43 +137,13 @@ extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
         if (!kiln__groups_make_plan(plan))
             return "its barriers cut it into pieces that do not fit together";
     }
+    job->inner_dimension = kiln__groups_inner_dimension(plan);
     return emit(job, plan, entry);
 }
 
 /* ---- kernels without barriers ---- */
 
-#define INLINED_MAX 64
 #define INSTRUCTIONS_MAX 4000 /* of a kernel whose loops are looked at */
-
-/* Returns a call of a function that is to be inlined, or null. */
-static llvm::CallBase *next_call(llvm::Function &function)
-{
-    for (llvm::Instruction &at : llvm::instructions(function)) {
-        auto *call = llvm::dyn_cast<llvm::CallBase>(&at);
-        const llvm::Function *callee =
-            call != nullptr ? call->getCalledFunction() : nullptr;
-
-        if (callee != nullptr && !callee->isDeclaration() &&
-            callee->hasFnAttribute(llvm::Attribute::AlwaysInline))
-            return call;
-    }
-    return nullptr;
-}
-
-/* Inlines what will be inlined in any case. */
-static bool inline_calls(llvm::Function &function)
-{
-    for (unsigned i = 0; i < INLINED_MAX; i++) {
-        llvm::InlineFunctionInfo info;
-        llvm::CallBase *call = next_call(function);
-
-        if (call == nullptr)
-            return true;
-        if (!llvm::InlineFunction(*call, info).isSuccess())
-            return false;
-    }
-    return false;
-}
 
 /* Lets items wait where it pays. False: nowhere, or not all of them could run
    together. */
@@ -206,7 +175,8 @@ extern "C" int kiln__groups_cut_loops(kiln__codegen_job *job,
     if (original->getInstructionCount() > INSTRUCTIONS_MAX)
         return 0;
     plan.function = llvm::CloneFunction(original, map);
-    if (refused(*plan.function) != nullptr || !inline_calls(*plan.function) ||
+    if (refused(*plan.function) != nullptr ||
+        !kiln__groups_inline_calls(llvm::wrap(plan.function)) ||
         plan.function->getInstructionCount() > INSTRUCTIONS_MAX) {
         plan.function->eraseFromParent();
         return 0;

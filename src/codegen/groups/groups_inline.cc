@@ -176,3 +176,59 @@ extern "C" const char *kiln__groups_inline(LLVMValueRef entry,
     *culprit = bad.function != nullptr ? llvm::wrap(bad.function) : nullptr;
     return bad.why;
 }
+
+/* ---- small functions ---- */
+
+#define INLINED_MAX 256
+#define SMALL_MAX 40 /* instructions that any inliner takes */
+
+/* True for one that calls no other. */
+static bool is_leaf(const llvm::Function &function)
+{
+    return llvm::none_of(
+        llvm::instructions(function), [](const llvm::Instruction &at) {
+            const auto *call = llvm::dyn_cast<llvm::CallBase>(&at);
+
+            return call != nullptr &&
+                   (call->getCalledFunction() == nullptr ||
+                    !call->getCalledFunction()->isDeclaration());
+        });
+}
+
+static bool will_be_inlined(const llvm::Function &callee)
+{
+    if (callee.isDeclaration() ||
+        callee.hasFnAttribute(llvm::Attribute::NoInline) ||
+        callee.hasFnAttribute(llvm::Attribute::OptimizeNone))
+        return false;
+    return callee.hasFnAttribute(llvm::Attribute::AlwaysInline) ||
+           (callee.hasLocalLinkage() &&
+            callee.getInstructionCount() <= SMALL_MAX && is_leaf(callee));
+}
+
+static llvm::CallBase *next_call(llvm::Function &function)
+{
+    for (llvm::Instruction &at : llvm::instructions(function)) {
+        auto *call = llvm::dyn_cast<llvm::CallBase>(&at);
+
+        if (call != nullptr && call->getCalledFunction() != nullptr &&
+            will_be_inlined(*call->getCalledFunction()))
+            return call;
+    }
+    return nullptr;
+}
+
+extern "C" int kiln__groups_inline_calls(LLVMValueRef function)
+{
+    for (unsigned i = 0; i < INLINED_MAX; i++) {
+        llvm::InlineFunctionInfo info;
+        llvm::CallBase *call =
+            next_call(*llvm::unwrap<llvm::Function>(function));
+
+        if (call == nullptr)
+            return 1;
+        if (!llvm::InlineFunction(*call, info).isSuccess())
+            return 0;
+    }
+    return 0;
+}

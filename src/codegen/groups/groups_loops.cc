@@ -1,7 +1,5 @@
 /* groups_loops.cc - finds loops that a group is better to run together. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <optional>
-
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
@@ -10,13 +8,12 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
-#include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
-#include "codegen/groups/groups_plan.h"
+#include "codegen/groups/groups_distance.h"
 
 using namespace llvm::PatternMatch;
 
@@ -45,7 +42,7 @@ using block_set = llvm::SetVector<const llvm::BasicBlock *>;
 
 struct loop_finder {
     const groups_plan *plan = nullptr;
-    const llvm::DataLayout *layout = nullptr;
+    mutable groups_neighbours neighbours; /* of a row */
     llvm::PostDominatorTree *after = nullptr;
     llvm::ScalarEvolution *evolution = nullptr;
     block_set apart; /* of the blocks, those that not all items reach alike */
@@ -54,162 +51,13 @@ struct loop_finder {
 
 } // namespace
 
-/* ---- distances between neighbours along dimension 0 ---- */
-
-using distance = std::optional<int64_t>; /* none: unknown */
-
-static distance distance_of(const loop_finder &f, const llvm::Value *value,
-                            unsigned depth);
-
-static distance of_pointer(const loop_finder &f,
-                           const llvm::GetElementPtrInst *gep, unsigned depth)
-{
-    distance sum = distance_of(f, gep->getPointerOperand(), depth);
-
-    for (auto at = llvm::gep_type_begin(gep), end = llvm::gep_type_end(gep);
-         sum && at != end; ++at) {
-        const distance index = distance_of(f, at.getOperand(), depth);
-
-        if (!index)
-            return std::nullopt;
-        if (*index != 0)
-            *sum +=
-                *index *
-                static_cast<int64_t>(
-                    at.getSequentialElementStride(*f.layout).getFixedValue());
-    }
-    return sum;
-}
-
-static distance of_product(const loop_finder &f, const llvm::Instruction *at,
-                           unsigned depth)
-{
-    const auto *by = llvm::dyn_cast<llvm::ConstantInt>(at->getOperand(1));
-    const distance a = distance_of(f, at->getOperand(0), depth);
-    const bool is_shift = at->getOpcode() == llvm::Instruction::Shl;
-
-    if (!a || by == nullptr ||
-        (is_shift ? by->getValue() : by->getValue().abs())
-            .ugt(is_shift ? 16 : 4096))
-        return std::nullopt;
-    return *a *
-           (is_shift ? INT64_C(1) << by->getSExtValue() : by->getSExtValue());
-}
-
-/* LLVM writes a truncation that is extended, and often multiplied by the size
-   of an element, as a shift to the left and one to the right. */
-static distance of_shifts(const loop_finder &f, const llvm::Instruction *at,
-                          unsigned depth)
-{
-    const llvm::Value *value;
-    const llvm::APInt *left, *right;
-    distance d;
-
-    if (!match(at,
-               m_AShr(m_Shl(m_Value(value), m_APInt(left)), m_APInt(right))) ||
-        left->ult(*right) || (*left - *right).ugt(16))
-        return std::nullopt;
-    d = distance_of(f, value, depth);
-    if (d)
-        *d *= INT64_C(1) << (*left - *right).getZExtValue();
-    return d;
-}
-
-/* It writes an unsigned int as a mask of an id's bits. */
-static distance of_mask(const loop_finder &f, const llvm::Instruction *at,
-                        unsigned depth)
-{
-    const llvm::APInt *mask;
-
-    return match(at->getOperand(1), m_APInt(mask)) && mask->isMask(32)
-               ? distance_of(f, at->getOperand(0), depth)
-               : std::nullopt;
-}
-
-static distance of_sum(const loop_finder &f, const llvm::Instruction *at,
-                       unsigned depth)
-{
-    const distance a = distance_of(f, at->getOperand(0), depth);
-    const distance b = distance_of(f, at->getOperand(1), depth);
-
-    if (!a || !b)
-        return std::nullopt;
-    return at->getOpcode() == llvm::Instruction::Add ? *a + *b : *a - *b;
-}
-
-/* Queries of dimension 0 that differ by 1. */
-static distance of_query(const llvm::CallBase *call)
-{
-    const llvm::Function *callee = call->getCalledFunction();
-    const llvm::ConstantInt *dimension;
-
-    if (callee == nullptr || call->arg_size() == 0 ||
-        (callee->getName() != "kiln_global_id" &&
-         callee->getName() != "kiln_local_id"))
-        return std::nullopt;
-    dimension = llvm::dyn_cast<llvm::ConstantInt>(
-        call->getArgOperand(call->arg_size() - 1));
-    if (dimension == nullptr)
-        return std::nullopt;
-    return dimension->isZero() ? 1 : 0;
-}
-
-/* True when the instruction computes the same from the same operands, and all
-   of these are the same for the items of a row. */
-static bool is_of_row(const loop_finder &f, const llvm::Instruction *at,
-                      unsigned depth)
-{
-    return (llvm::isa<llvm::BinaryOperator>(at) ||
-            llvm::isa<llvm::CastInst>(at) || llvm::isa<llvm::CmpInst>(at) ||
-            llvm::isa<llvm::SelectInst>(at)) &&
-           llvm::all_of(at->operands(), [&](const llvm::Use &operand) {
-               return distance_of(f, operand.get(), depth) == 0;
-           });
-}
-
-static distance distance_of(const loop_finder &f, const llvm::Value *value,
-                            unsigned depth)
-{
-    const auto *at = llvm::dyn_cast<llvm::Instruction>(value);
-
-    if (at == nullptr || f.plan->uniform.contains(at))
-        return 0;
-    if (depth == DEPTH_MAX)
-        return std::nullopt;
-    if (const auto *call = llvm::dyn_cast<llvm::CallBase>(at))
-        return of_query(call);
-    if (const auto *gep = llvm::dyn_cast<llvm::GetElementPtrInst>(at))
-        return of_pointer(f, gep, depth + 1);
-    if (is_of_row(f, at, depth + 1))
-        return 0;
-    switch (at->getOpcode()) {
-    case llvm::Instruction::Trunc:
-    case llvm::Instruction::SExt:
-    case llvm::Instruction::ZExt:
-    case llvm::Instruction::AddrSpaceCast:
-        return distance_of(f, at->getOperand(0), depth + 1);
-    case llvm::Instruction::Add:
-    case llvm::Instruction::Sub:
-        return of_sum(f, at, depth + 1);
-    case llvm::Instruction::Mul:
-    case llvm::Instruction::Shl:
-        return of_product(f, at, depth + 1);
-    case llvm::Instruction::AShr:
-        return of_shifts(f, at, depth + 1);
-    case llvm::Instruction::And:
-        return of_mask(f, at, depth + 1);
-    default:
-        return std::nullopt;
-    }
-}
-
 /* ---- the guard ---- */
 
 /* True when it asks whether the item has one certain place in its row. */
 static bool takes_one(const loop_finder &f, const llvm::Value *guard)
 {
     const llvm::Value *a, *b;
-    distance of_a, of_b;
+    groups_distance of_a, of_b;
 
     if (match(guard, m_LogicalAnd(m_Value(a), m_Value(b))))
         return takes_one(f, a) || takes_one(f, b);
@@ -218,8 +66,8 @@ static bool takes_one(const loop_finder &f, const llvm::Value *guard)
         !match(guard, m_Not(m_SpecificICmp(llvm::CmpInst::ICMP_NE, m_Value(a),
                                            m_Value(b)))))
         return false;
-    of_a = distance_of(f, a, 0);
-    of_b = distance_of(f, b, 0);
+    of_a = kiln__groups_distance(f.neighbours, a);
+    of_b = kiln__groups_distance(f.neighbours, b);
     return of_a && of_b && *of_a != *of_b;
 }
 
@@ -238,9 +86,9 @@ static bool access_fits(const loop_finder &f, const llvm::Instruction &at,
     const llvm::Type *type =
         load != nullptr ? load->getType() : store->getValueOperand()->getType();
     const llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at);
-    const distance d = distance_of(f, pointer, 0);
+    const groups_distance d = kiln__groups_distance(f.neighbours, pointer);
     const int64_t size = static_cast<int64_t>(
-        f.layout->getTypeAllocSize(const_cast<llvm::Type *>(type))
+        f.neighbours.layout->getTypeAllocSize(const_cast<llvm::Type *>(type))
             .getFixedValue());
 
     if (!d || (load != nullptr ? !load->isSimple() : !store->isSimple()))
@@ -370,7 +218,7 @@ bool kiln__groups_wait_in_loops(groups_plan &plan)
     loop_finder f;
 
     f.plan = &plan;
-    f.layout = &function.getDataLayout();
+    f.neighbours = {&plan, &function.getDataLayout(), 0};
     f.after = &after;
     f.evolution = &evolution;
     f.apart = reached_apart(f);

@@ -152,6 +152,7 @@ typedef struct kiln__codegen_job {
     int has_loops;
     uint32_t static_local_bytes; /* of a group */
     uint32_t private_bytes;      /* of an item */
+    uint32_t inner_dimension;    /* of the loops over items in a group */
     uint64_t frame_bytes;        /* sum over all functions, on the host */
     int recurs;      /* some function may recurse; set by lowering */
     int grows;       /* the size of some frame is known at run time only */

@@ -8,10 +8,11 @@
 /*
  * This implements what lowering needs to emit a kernel for a whole group
  * (kiln__codegen_groups in codegen_job.h). The loops have the form of those in
- * host_wrap.c: z, y, x, clipped by the grid. They are in the item function, so
- * a loop with independent items is only marked here, with metadata of our own.
- * When the function is complete, and no private variable of an item stays in
- * memory, kiln__host_mark_loops() tells LLVM.
+ * host_wrap.c: z, y, x, clipped by the grid. One dimension, which is x unless
+ * the job says otherwise, has the innermost loop and counts items first. They
+ * are in the item function, so a loop with independent items is only marked
+ * here, with metadata of our own. When the function is complete, and no private
+ * variable of an item stays in memory, kiln__host_mark_loops() tells LLVM.
  */
 
 #define ID(member, d) \
@@ -68,6 +69,17 @@ static LLVMValueRef start_of(const maker *m, uint32_t d)
         m->builder, load_id(m, ID(group_id, d)), block_of(m, d), ""));
 }
 
+/* Stores the dimensions, that of the innermost loop first. */
+static void order_of(const kiln__codegen_job *job, uint32_t order[3])
+{
+    uint32_t count = 0;
+
+    order[count++] = job->inner_dimension;
+    for (uint32_t d = 0; d < 3; d++)
+        if (d != job->inner_dimension)
+            order[count++] = d;
+}
+
 /* ---- numbers ---- */
 
 static LLVMValueRef memory(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -93,12 +105,16 @@ static LLVMValueRef count_items(kiln__codegen_job *job, LLVMBuilderRef builder,
 static void split_number(const maker *m, LLVMValueRef value,
                          LLVMValueRef local[3])
 {
-    const LLVMValueRef x = block_of(m, 0), y = block_of(m, 1);
-    const LLVMValueRef rest = LLVMBuildUDiv(m->builder, value, x, "");
+    uint32_t order[3];
+    LLVMValueRef first, second, rest;
 
-    local[0] = LLVMBuildURem(m->builder, value, x, "");
-    local[1] = LLVMBuildURem(m->builder, rest, y, "");
-    local[2] = LLVMBuildUDiv(m->builder, rest, y, "");
+    order_of(m->job, order);
+    first = block_of(m, order[0]);
+    second = block_of(m, order[1]);
+    rest = LLVMBuildUDiv(m->builder, value, first, "");
+    local[order[0]] = LLVMBuildURem(m->builder, value, first, "");
+    local[order[1]] = LLVMBuildURem(m->builder, rest, second, "");
+    local[order[2]] = LLVMBuildUDiv(m->builder, rest, second, "");
 }
 
 static LLVMValueRef exists(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -187,18 +203,20 @@ static void open(kiln__codegen_job *job, LLVMBuilderRef builder,
                  LLVMValueRef item, kiln__codegen_items *loop)
 {
     const maker m = {job, builder, item};
+    uint32_t order[3];
     LLVMValueRef value;
 
+    order_of(job, order);
     loop->before = LLVMGetLastBasicBlock(
         LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder)));
-    for (uint32_t d = 3; d-- > 0;)
-        open_loop(&m, loop, d);
-    value = loop->loops[2].index;
-    for (uint32_t d = 2; d-- > 0;) {
-        value =
-            kiln__host_exact(LLVMBuildMul(builder, value, block_of(&m, d), ""));
+    for (uint32_t i = 3; i-- > 0;)
+        open_loop(&m, loop, order[i]);
+    value = loop->loops[order[2]].index;
+    for (uint32_t i = 2; i-- > 0;) {
         value = kiln__host_exact(
-            LLVMBuildAdd(builder, value, loop->loops[d].index, ""));
+            LLVMBuildMul(builder, value, block_of(&m, order[i]), ""));
+        value = kiln__host_exact(
+            LLVMBuildAdd(builder, value, loop->loops[order[i]].index, ""));
     }
     loop->number = value;
 }
@@ -235,21 +253,23 @@ static void close(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item, kiln__codegen_items *loop, int is_parallel)
 {
     const maker m = {job, builder, item};
+    uint32_t order[3];
     LLVMValueRef branch, none;
 
+    order_of(job, order);
     if (is_parallel) {
         if (job->access_group == NULL)
             job->access_group = kiln__llvm_access_group(job->context);
         add_to_group(job, LLVMGetNextBasicBlock(loop->before));
     }
-    branch = close_loop(&m, loop, 0);
+    branch = close_loop(&m, loop, order[0]);
     if (is_parallel) {
         none = LLVMMetadataAsValue(job->context,
                                    LLVMMDNodeInContext2(job->context, NULL, 0));
         LLVMSetMetadata(branch, kind_of(job, marker), none);
     }
-    for (uint32_t d = 1; d < 3; d++)
-        close_loop(&m, loop, d);
+    for (uint32_t i = 1; i < 3; i++)
+        close_loop(&m, loop, order[i]);
     for (uint32_t d = 0; d < 3; d++) {
         store_id(&m, ID(local_id, d), kiln__job_number64(m.job, 0));
         store_id(&m, ID(global_id, d), start_of(&m, d));
