@@ -248,6 +248,7 @@ typedef struct kiln__codegen_device {
     unsigned item_space; /* of an item's variables; the item is one itself */
     int has_32_bits;     /* operations on 64 are several instructions */
     int has_facts;       /* its driver chooses between two entries */
+    int walks;           /* a pointer that moves on is its cheapest address */
     const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);

@@ -344,6 +344,21 @@ static kiln_status end_general(kiln__codegen_job *job)
     return status == KILN_OK ? kiln__join_entries(job) : status;
 }
 
+/* Lets loops walk through arrays by pointers, where the device has no cheaper
+   addresses. */
+static void walk(kiln__codegen_job *job)
+{
+    LLVMValueRef f;
+
+    if (job->backend->device == NULL || !job->backend->device->walks ||
+        job->settings->opt_level < 2)
+        return;
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            kiln__llvm_walk(f);
+}
+
 kiln_status kiln__optimise(kiln__codegen_job *job)
 {
     const pipeline p = pipeline_of(job);
@@ -354,6 +369,8 @@ kiln_status kiln__optimise(kiln__codegen_job *job)
                           job->is_known ? &general : &quick);
     if (status == KILN_OK && job->items_end)
         status = end_items(job, 1);
+    if (status == KILN_OK)
+        walk(job);
     return status == KILN_OK && job->is_known ? end_general(job) : status;
 }
 

@@ -84,6 +84,11 @@ void kiln__llvm_narrow(LLVMValueRef function);
 void kiln__llvm_returns_below(LLVMValueRef function, uint64_t end);
 void kiln__llvm_is_below(LLVMValueRef function, unsigned at, uint64_t end);
 
+/* ---- streams.cc ---- */
+/* Gives innermost loops pointers that they move on, for indices that they would
+   compute. */
+void kiln__llvm_walk(LLVMValueRef function);
+
 /* ---- llvm_gap_read.cc: modules of others ---- */
 /* Reads and verifies a module, text or bitcode. If it names no data layout, it
    gets this one, since alignments that a text leaves out follow from the
