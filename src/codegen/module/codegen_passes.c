@@ -160,6 +160,8 @@ static kiln_status narrow(kiln__codegen_job *job, LLVMModuleRef module)
     LLVMValueRef f;
 
     KILN_TRY(run_passes(job, module, before_ranges));
+    if (kiln__assume_places(job))
+        KILN_TRY(run_passes(job, module, "function(infer-address-spaces)"));
     for (f = LLVMGetFirstFunction(module); f != NULL;
          f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
