@@ -36,11 +36,24 @@ static LLVMValueRef add_shared(kiln__lowering *l, uint64_t size,
     return global;
 }
 
+/* Elements are moved by one access, and so are neighbours where the target asks
+   for aligned vectors. */
+static uint32_t shared_alignment(const kiln__lowering *l,
+                                 const kiln__lower_type *element)
+{
+    const int is_wide =
+        l->job->backend->device->aligns_vectors ||
+        (element->size > 0 && element->size % KILN__ACCESS_MOST == 0);
+
+    return is_wide ? KILN__ACCESS_MOST : 8;
+}
+
 LLVMValueRef kiln__lower_shared_array(kiln__lowering *l,
                                       const kiln__ir_node *node)
 {
     const kiln__ir_type *type = kiln__ir_type_at(l->ir, node->type);
     const kiln__lower_type *element = &l->f->types[type->element];
+    const uint32_t alignment = shared_alignment(l, element);
     uint64_t size = element->size;
     LLVMValueRef value = LLVMGetPoison(kiln__lower_type_of(l, node->type));
     LLVMValueRef at;
@@ -53,8 +66,9 @@ LLVMValueRef kiln__lower_shared_array(kiln__lowering *l,
                                      1 + i, "");
         size *= extent;
     }
-    at = add_shared(l, size, element->alignment < 8 ? 8 : element->alignment);
-    l->job->static_local_bytes += (uint32_t)((size + 7) & ~(uint64_t)7);
+    at = add_shared(l, size, alignment);
+    l->job->static_local_bytes +=
+        (uint32_t)((size + alignment - 1) & ~(uint64_t)(alignment - 1));
     at = LLVMConstAddrSpaceCast(at, kiln__job_array_pointer(l->job));
     return LLVMBuildInsertValue(l->builder, value, at, 0, "");
 }

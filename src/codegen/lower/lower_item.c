@@ -44,6 +44,8 @@ kiln__parameter kiln__lower_describe(const kiln__lowering *l, uint32_t index)
         parameter.strided = type->strided;
         parameter.size = 8 + 8 * (uint64_t)type->length * (1 + type->strided);
         parameter.alignment = 8;
+        parameter.element_size = l->f->types[type->element].size;
+        parameter.element_alignment = l->f->types[type->element].alignment;
     }
     return parameter;
 }

@@ -74,6 +74,10 @@ typedef struct kiln__parameter {
     uint32_t alignment;
     uint32_t rank;
     uint32_t strided;
+    /* Of an array in code that Kiln lowers: */
+    uint64_t element_size;
+    uint32_t element_alignment;
+    unsigned entry_at; /* number of the entry's parameter; set by wrapping */
 } kiln__parameter;
 
 /* An external function of the request, once its module was adapted. It is
@@ -140,7 +144,8 @@ typedef struct kiln__codegen_job {
        NULL: there is one entry. */
     uint8_t *facts;
     size_t fact_size;
-    int is_known; /* that code is being made, and is in `module` */
+    int is_known;             /* that code is being made, and is in `module` */
+    LLVMValueRef known_entry; /* set by wrapping where is_known is */
     LLVMModuleRef checked_module; /* set beside proof_function: see above */
     struct kiln__debug *debug;    /* line tables of `module`; NULL: none yet */
     struct kiln__debug *checked_debug;
@@ -249,7 +254,9 @@ typedef struct kiln__codegen_device {
     int has_32_bits;     /* operations on 64 are several instructions */
     int has_facts;       /* its driver chooses between two entries */
     int walks;           /* a pointer that moves on is its cheapest address */
-    const char *scope;   /* syncscope of atomics between items of a launch */
+    int has_read_only_loads; /* of arrays that nobody writes */
+    int aligns_vectors; /* an access to a vector needs the vector's alignment */
+    const char *scope;  /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);
     /* Builds a barrier for the items of a sub-group. */
@@ -315,6 +322,8 @@ typedef struct kiln__codegen_approximate {
 } kiln__codegen_approximate;
 
 #define KILN__SHARED_SPACE 3u
+/* Bytes that an item moves by one access at most. */
+#define KILN__ACCESS_MOST 16u
 #define KILN__DYNAMIC_ALIGNMENT 16u
 
 /** On which types a target has an intrinsic: KILN__HAS_... */

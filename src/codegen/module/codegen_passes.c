@@ -152,7 +152,7 @@ static kiln_status begin(kiln__codegen_job *job, LLVMModuleRef module,
 /* What has to be done before ranges can be found. */
 static const char before_ranges[] =
     "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
-    "early-cse<memssa>," EARLY ",early-cse)";
+    "early-cse<memssa>," EARLY ",early-cse,dce)";
 
 /* Computes in 32 bits what fits there, in a kernel for small launches. */
 static kiln_status narrow(kiln__codegen_job *job, LLVMModuleRef module)
@@ -160,6 +160,8 @@ static kiln_status narrow(kiln__codegen_job *job, LLVMModuleRef module)
     LLVMValueRef f;
 
     KILN_TRY(run_passes(job, module, before_ranges));
+    if (kiln__assume_places(job))
+        KILN_TRY(run_passes(job, module, "function(infer-address-spaces)"));
     for (f = LLVMGetFirstFunction(module); f != NULL;
          f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))

@@ -61,6 +61,12 @@ kiln_status kiln__join_entries(kiln__codegen_job *job);
 kiln_status kiln__facts_take(kiln__codegen_job *job, LLVMValueRef function,
                              const kiln__fact_input *inputs);
 
+/* ---- codegen_apart.c ---- */
+/* Adds facts about the addresses of arrays to the job's, and lets the second
+   entry know of them. All functions are inlined. Returns whether pointers have
+   alignments that are to be found behind casts. */
+int kiln__assume_places(kiln__codegen_job *job);
+
 /* ---- codegen_import_types.c ---- */
 /* Refuses functions that images may import, and that the module declares with
    other types than they have. */

@@ -89,6 +89,32 @@ void kiln__llvm_is_below(LLVMValueRef function, unsigned at, uint64_t end);
    compute. */
 void kiln__llvm_walk(LLVMValueRef function);
 
+/* ---- apart.cc: arrays that do not overlap ---- */
+typedef struct kiln__llvm_array {
+    unsigned at; /* number of the kernel's parameter */
+    int is_read; /* found */
+    int is_written;
+} kiln__llvm_array;
+
+/* All arrays of a kernel, at most 64. */
+typedef struct kiln__llvm_arrays {
+    kiln__llvm_array *items;
+    unsigned count;
+    int *matters; /* found: it makes a difference that they do not overlap */
+} kiln__llvm_arrays;
+
+/* Finds what the kernel does with its arrays. Returns false if it does more
+   than to access them. */
+int kiln__llvm_find_uses(LLVMValueRef kernel, const kiln__llvm_arrays *arrays,
+                         int has_read_only);
+/* Says that no array overlaps one that is written. `scope` is that of fences
+   between all items. */
+void kiln__llvm_set_apart(LLVMValueRef kernel, const kiln__llvm_arrays *arrays,
+                          const char *scope);
+/* Says how the pointer that is parameter number `at` is aligned. */
+void kiln__llvm_set_aligned(LLVMValueRef function, unsigned at,
+                            unsigned alignment);
+
 /* ---- llvm_gap_read.cc: modules of others ---- */
 /* Reads and verifies a module, text or bitcode. If it names no data layout, it
    gets this one, since alignments that a text leaves out follow from the

@@ -38,6 +38,8 @@ typedef struct devices {
     uint32_t sub_group_size;
     uint32_t hidden_arguments;
     char format[16];
+    unsigned char facts[8 * 512]; /* abi/facts_abi.h */
+    size_t fact_size;
 } devices;
 
 /* A global, because the exchange has no environment. */
@@ -57,6 +59,10 @@ DEVICES_UNUSED static kiln_status devices_finish(
     devices_now.hidden_arguments = result->hidden_arguments;
     snprintf(devices_now.format, sizeof devices_now.format, "%s",
              result->format);
+    assert_true(result->fact_size <= sizeof devices_now.facts);
+    if (result->fact_size > 0)
+        memcpy(devices_now.facts, result->facts, result->fact_size);
+    devices_now.fact_size = result->fact_size;
     return request->finish(request->env, result);
 }
 

@@ -281,7 +281,7 @@ static LLVMValueRef pass_word(wrapper *w, const kiln__parameter *parameter,
                          kiln__job_i64(w->job), "");
 }
 
-static void pass(wrapper *w, const kiln__parameter *parameter)
+static void pass(wrapper *w, kiln__parameter *parameter)
 {
     const size_t words = kiln__parameter_words(parameter);
     LLVMValueRef first;
@@ -289,6 +289,7 @@ static void pass(wrapper *w, const kiln__parameter *parameter)
     if (words == 0)
         return;
     first = LLVMGetParam(w->kernel, w->at);
+    parameter->entry_at = w->at;
     if (parameter->passing == KILN__PARAMETER_BYTES)
         describe_aggregate(w, w->at, parameter);
     if (parameter->passing == KILN__PARAMETER_ARRAY &&
@@ -459,7 +460,9 @@ kiln_status kiln__device_wrap(kiln__codegen_job *job)
     known.name = kiln__arena_format(&job->arena, "%s" KILN__FACTS_SUFFIX,
                                     job->request->entry);
     KILN_TRY(wrap_general(job, &general));
-    return wrap(&known);
+    KILN_TRY(wrap(&known));
+    job->known_entry = known.kernel;
+    return KILN_OK;
 }
 
 const kiln__codegen_item kiln__device_items = {
