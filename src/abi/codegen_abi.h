@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 16
+#define KILN__CODEGEN_ABI 17
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -184,6 +184,7 @@ typedef struct kiln__codegen_result {
     uint32_t stack_bytes;  /* stack of a thread that the kernel needs, on the
                               host */
     int32_t dynamic_local; /* it uses dynamic group memory */
+    int32_t any_block;     /* its groups need not divide the grid */
     uint64_t make_ns;      /* FUNCTION: time of lowering; CLOSURE: time of
                               everything */
 } kiln__codegen_result;

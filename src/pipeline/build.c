@@ -132,6 +132,7 @@ static kiln_kernel_info describe_kernel(kiln__build *build,
         .can_fail = result->can_fail,
         .allocates = result->allocates,
         .dynamic_local = result->dynamic_local,
+        .any_block = result->any_block,
         .stack_bytes = result->stack_bytes,
     };
 

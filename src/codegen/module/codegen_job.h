@@ -163,6 +163,8 @@ typedef struct kiln__codegen_job {
     uint32_t hidden_arguments;
     int uses_heap;        /* set by lowering */
     int dynamic_local;    /* it uses dynamic group memory; set by lowering */
+    int any_block;        /* the grid may cut its groups; set by lowering */
+    int asks_no_grid;     /* no code asks for the grid's sizes; set, too */
     uint32_t registers;   /* of an item; 0: unknown */
     uint32_t spill_bytes; /* of an item */
     const char *format;   /* of the payload, if it is not the backend's */
@@ -247,6 +249,7 @@ typedef struct kiln__codegen_device {
     unsigned item_space; /* of an item's variables; the item is one itself */
     int has_32_bits;     /* operations on 64 are several instructions */
     int has_facts;       /* its driver chooses between two entries */
+    int has_cuts;        /* and knows the entry for grids that cut groups */
     const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);

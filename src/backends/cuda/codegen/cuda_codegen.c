@@ -249,6 +249,7 @@ static const kiln__device_hardware hardware = {
             .bytes_space = 0,
             .has_32_bits = 1,
             .has_facts = 1,
+            .has_cuts = 1,
             .item_space = 0,
             .scope = "device",
             .barrier = barrier,
