@@ -50,7 +50,7 @@ static const char text[] =
     "    out[global_id(0)] = group_add(i32(1))\n"
     "end\n"
     "kernel shares(out: i32[:])\n"
-    "    s = local(i32, 256)\n"
+    "    local s = i32[256]\n"
     "    s[local_id(0)] = 3\n"
     "    out[global_id(0)] = s[local_id(0)]\n"
     "end\n"
@@ -242,9 +242,10 @@ static void an_exception_of_the_last_group_names_its_item(void **state)
 
     if (!can_cut())
         return;
-    assert_status(KILN_EEXCEPTION, fail_at(*state, 69, x));
+    assert_int_equal(fail_at(*state, 69, x), KILN_EEXCEPTION);
     assert_int_equal(kiln_error_exception(test_error)->item[0], 69);
-    test_error_clear();
+    kiln_error_free(test_error);
+    test_error = NULL;
     assert_ok(fail_at(*state, 70, x));
     assert_ok(fail_at(*state, 127, x));
     for (int i = 0; i < 70; i++)

@@ -86,7 +86,7 @@ static void the_last_groups_may_go_beyond_a_grid_without_divisors(void **state)
     assert_chosen((asked){.grid = {257, 1, 1}, .any_block = 1}, 256, 1, 1);
     assert_chosen((asked){.grid = {1009, 1013, 1}, .any_block = 1}, 256, 1, 1);
     assert_chosen((asked){.grid = {17, 19, 1}, .any_block = 1}, 17, 8, 1);
-    assert_chosen((asked){.grid = {3, 1000003, 1}, .any_block = 1}, 2, 128, 1);
+    assert_chosen((asked){.grid = {3, 1000003, 1}, .any_block = 1}, 3, 64, 1);
     assert_chosen((asked){.grid = {1, 1, 1000003}, .any_block = 1}, 1, 1, 64);
     assert_chosen(
         (asked){.grid = {1000003, 1, 1}, .any_block = 1, .maximum = 40}, 32, 1,

@@ -17,8 +17,8 @@
  * A grid of 1000003 items has no divisors, and groups of one item leave most of
  * a device idle. Where divisors make few items, and the kernel allows it, the
  * last groups go beyond the grid. Of such groups with more than half of the
- * possible items, the one is taken with which the fewest sub-groups are
- * launched.
+ * possible items, and with rows of dimension 0 for whole sub-groups if there
+ * are any, the one is taken with which the fewest sub-groups are launched.
  */
 
 /* Groups of fewer items, unless they are the grid, keep too few sub-groups
@@ -88,12 +88,14 @@ static int has_groups(const uint32_t block[3], const uint64_t grid[3],
 typedef struct candidate {
     uint32_t block[3];
     uint64_t items;
+    uint64_t row;      /* items of a sub-group that are neighbours in memory */
     double sub_groups; /* that are launched; may be beyond 64 bits */
 } candidate;
 
 static void rate(candidate *c, const uint64_t grid[3], uint32_t width)
 {
     c->items = items_of(c->block);
+    c->row = least(c->block[0], width);
     c->sub_groups = (double)((c->items + width - 1) / width);
     for (int i = 0; i < 3; i++)
         c->sub_groups *= (double)groups_of(grid[i], c->block[i]);
@@ -106,6 +108,8 @@ static int is_better(const candidate *a, const candidate *b, uint32_t most)
 
     if (x != y)
         return x > y;
+    if (a->row != b->row)
+        return a->row > b->row;
     if (a->sub_groups < b->sub_groups || a->sub_groups > b->sub_groups)
         return a->sub_groups < b->sub_groups;
     return a->items > b->items;
