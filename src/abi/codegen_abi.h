@@ -140,7 +140,9 @@ typedef struct kiln__codegen_tool {
     X(uint8_t, sites, UINT8_MAX)                /* KILN_SITES_... */ \
     X(uint8_t, math_names, UINT8_MAX)           /* KILN__NAMES_... */ \
     X(uint32_t, maximum_group_size, UINT32_MAX) /* 0: any */ \
-    X(uint32_t, minimum_groups, UINT32_MAX)     /* 0: any */
+    X(uint32_t, minimum_groups, UINT32_MAX)     /* 0: any */ \
+    X(uint32_t, maximum_registers, UINT32_MAX)  /* 0: any */ \
+    X(uint32_t, unroll, UINT32_MAX)             /* 0: LLVM decides */
 
 #define KILN__CODEGEN_NUMBER(type, member, most) type member;
 

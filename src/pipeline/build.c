@@ -69,6 +69,8 @@ static void fill_settings(kiln__build *build)
         .math_names = kiln__target_math(config).names,
         .maximum_group_size = (uint32_t)config->maximum_group,
         .minimum_groups = (uint32_t)config->minimum_groups,
+        .maximum_registers = (uint32_t)config->maximum_registers,
+        .unroll = (uint32_t)config->unroll,
         .required_group_size = {(uint32_t)config->required_group_x,
                                 (uint32_t)config->required_group_y,
                                 (uint32_t)config->required_group_z},

@@ -179,6 +179,28 @@ static void a_required_group_may_cut_the_grid(void **state)
              &(kiln_launch){.grid = {37, 11, 3}});
 }
 
+static void groups_have_at_most_the_items_of_the_setting(void **state)
+{
+    kernels *k = *state;
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *config;
+    int32_t count = 0;
+    const kiln_array counts = kernels_array(&count, 1);
+    const kernels_argument arguments[] = {{"i32[:]", &counts}};
+    const kiln_launch large = {.grid = {128}, .block = {65}};
+
+    options.maximum_group_size = 64;
+    options.minimum_groups = 2;
+    options.maximum_registers = 24;
+    options.unroll = KILN_UNROLL_OFF;
+    config = kernels_config(k, &options);
+    assert_fails(KILN_EINVAL, "a group of this kernel has at most 64",
+                 launch(k, "counted", config, &large, arguments, 1));
+    assert_int_equal(count, 0);
+    fill(k, config, &(kiln_launch){.grid = {97, 1, 1}});
+    fill(k, config, &(kiln_launch){.grid = {97, 7, 1}});
+}
+
 /* ---- what kernels may do ---- */
 
 static void functions_that_are_called_know_the_grid(void **state)
@@ -312,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_blocks_run_each_item_once),
         cmocka_unit_test(a_required_group_may_cut_the_grid),
+        cmocka_unit_test(groups_have_at_most_the_items_of_the_setting),
         cmocka_unit_test(functions_that_are_called_know_the_grid),
         cmocka_unit_test(a_kernel_without_arrays_of_the_grid_is_cut),
         cmocka_unit_test(the_heap_serves_the_items_of_the_grid),
@@ -321,7 +344,7 @@ int main(void)
     };
 
     if (!kernels_are_possible())
-        return 77;
+        return program_skip(SKIP_DEVICE, "there is none");
     return cmocka_run_group_tests_name("cut_grids", tests, kernels_setup,
                                        kernels_teardown);
 }
