@@ -81,6 +81,16 @@ static int read_count(uint32_t *out, const char *text)
     return 1;
 }
 
+/* "on" leaves it to the compiler. */
+static int read_iterations(uint32_t *out, const char *text)
+{
+    if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0) {
+        *out = text[1] == 'n' ? 0 : KILN_UNROLL_OFF;
+        return 1;
+    }
+    return read_count(out, text);
+}
+
 static int read_text(const char **out, const char *text)
 {
     *out = text;
@@ -107,6 +117,8 @@ READ(sites, read_word(&out->sites, text, "resolve", KILN_SITES_RESOLVE, "patch",
 READ(required, read_required_group(out->required_group_size, text))
 READ(most, read_count(&out->maximum_group_size, text))
 READ(groups, read_count(&out->minimum_groups, text))
+READ(registers, read_count(&out->maximum_registers, text))
+READ(unroll, read_iterations(&out->unroll, text))
 READ(entry, read_text(&out->entry_name, text))
 READ(overlays, read_text(&out->overlays, text))
 READ(target, read_text(&out->target, text))
@@ -127,6 +139,8 @@ static const struct setting {
     {"group", "N[,N[,N]], a group's items, 1 or more", read_required},
     {"most", "a number of items", read_most},
     {"groups", "a number of groups", read_groups},
+    {"registers", "a number of registers", read_registers},
+    {"unroll", "on, off or a number of iterations", read_unroll},
     {"entry", "a symbol's name", read_entry},
     {"overlays", "NAME[,NAME]...", read_overlays},
     {"target", "a target; see kiln targets", read_target},

@@ -29,6 +29,9 @@ KILN_BEGIN_DECLS
 #define KILN_MATH_OPEN 1   /* libclc; OpenCL's own for spirv; C's on the host */
 #define KILN_MATH_VENDOR 2 /* libdevice, ROCm's device libraries */
 
+/* Loops run as they are written: one iteration at a time. */
+#define KILN_UNROLL_OFF 1
+
 /* How code refers to host objects (kiln_inference_use_site). */
 #define KILN_SITES_RESOLVE 0 /* as constants; the artifact stays here */
 #define KILN_SITES_PATCH 1   /* as slots, filled when a kernel is loaded */
@@ -72,12 +75,19 @@ typedef struct kiln_config_options {
     uint32_t minimum_groups;         /* [binary] groups that one processor of
                                         the device should hold at once; 0: any.
                                         cuda and rocm only */
+    uint32_t maximum_registers;      /* [binary] that the compiler may use for
+                                        an item; 0: as many as it wants. cuda
+                                        and rocm only */
+    uint32_t unroll;                 /* [binary] most iterations of a loop that
+                                        is unrolled, KILN_UNROLL_OFF: no loop
+                                        is; 0: the compiler decides. Not
+                                        spirv */
 } kiln_config_options;
 
 #define KILN_CONFIG_OPTIONS_INIT \
     { \
         sizeof(kiln_config_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            {0, 0, 0}, 0, 0, 0 \
+            {0, 0, 0}, 0, 0, 0, 0, 0 \
     }
 
 /**

@@ -187,11 +187,13 @@ KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
 
 /**
  * How many items of a kernel run, and in which groups. A block of zeros means
- * the config's required group size, else the backend's choice. On the host the
- * last groups of a grid may have fewer items than the block says. On other
- * devices a grid is a whole number of groups in each dimension: a block that
- * does not divide it is KILN_EINVAL, and the backend chooses one that does. How
- * many groups there may be is for the driver to say.
+ * the config's required group size, else the backend's choice. Where the block
+ * does not divide the grid, the number of groups is rounded up, and the last
+ * groups have fewer items than the block says. The host takes that for every
+ * kernel; on other devices kernels without any_block of their kiln_kernel_info
+ * need a block that divides the grid in each dimension: another one is
+ * KILN_EINVAL, and the backend chooses one that does. How many groups there may
+ * be is for the driver to say.
  *
  * The host chooses as follows. A group extends along x, then along y and z, as
  * far as the grid does, up to 4096 items. In a grid of fewer than 16384 items a

@@ -53,6 +53,8 @@ typedef struct kiln_kernel_info {
                               unknown */
     int32_t dynamic_local; /* it uses group memory whose size a launch gives
                               (kiln_launch.dynamic_local_bytes) */
+    int32_t any_block;     /* the block of a launch need not divide its grid; 0:
+                              on a device it must */
 } kiln_kernel_info;
 
 /** A reference in an artifact to an object or function of the host. */

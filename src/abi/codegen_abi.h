@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 16
+#define KILN__CODEGEN_ABI 17
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -140,7 +140,9 @@ typedef struct kiln__codegen_tool {
     X(uint8_t, sites, UINT8_MAX)                /* KILN_SITES_... */ \
     X(uint8_t, math_names, UINT8_MAX)           /* KILN__NAMES_... */ \
     X(uint32_t, maximum_group_size, UINT32_MAX) /* 0: any */ \
-    X(uint32_t, minimum_groups, UINT32_MAX)     /* 0: any */
+    X(uint32_t, minimum_groups, UINT32_MAX)     /* 0: any */ \
+    X(uint32_t, maximum_registers, UINT32_MAX)  /* 0: any */ \
+    X(uint32_t, unroll, UINT32_MAX)             /* 0: LLVM decides */
 
 #define KILN__CODEGEN_NUMBER(type, member, most) type member;
 
@@ -184,6 +186,7 @@ typedef struct kiln__codegen_result {
     uint32_t stack_bytes;  /* stack of a thread that the kernel needs, on the
                               host */
     int32_t dynamic_local; /* it uses dynamic group memory */
+    int32_t any_block;     /* its groups need not divide the grid */
     uint64_t make_ns;      /* FUNCTION: time of lowering; CLOSURE: time of
                               everything */
 } kiln__codegen_result;

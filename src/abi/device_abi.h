@@ -23,8 +23,13 @@
  * zero where it does not allocate, and the last one is the memory's size in
  * bytes. A kernel of SPIR-V takes the memory itself as one more parameter.
  *
- * The grid is a whole number of groups.
+ * The grid is a whole number of groups. A kernel of which kernel_info says
+ * `any_block` has one more entry, with the suffix below, for a grid that cuts
+ * its last groups: it takes the grid's three sizes in items after the hidden
+ * arguments, and items outside the grid do nothing there.
  */
+#define KILN__CUT_SUFFIX "_cut"
+#define KILN__CUT_SIZES 3u
 #define KILN__HIDDEN_COUNT 2u /* state, launch */
 #define KILN__HIDDEN_HEAP 3u  /* and the heap */
 #define KILN__HIDDEN_MOST 4u  /* and the size of dynamic group memory */

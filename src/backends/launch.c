@@ -28,7 +28,7 @@
 #define STACK_BLOCK 1024
 #define BLOCK_ALIGNMENT 64
 /* Room after the packed block, from a multiple of 8 on. */
-#define HIDDEN_ROOM (8 + 8 * KILN__HIDDEN_MOST)
+#define HIDDEN_ROOM (8 + 8 * (KILN__HIDDEN_MOST + KILN__CUT_SIZES))
 
 /* ---- arguments ---- */
 

@@ -117,6 +117,10 @@ static void add_settings(kiln__text *out, const kiln_config *config)
         add_number(out, "most", config->maximum_group);
     if (config->minimum_groups != 0)
         add_number(out, "groups", config->minimum_groups);
+    if (config->maximum_registers != 0)
+        add_number(out, "registers", config->maximum_registers);
+    if (config->unroll != 0)
+        add_number(out, "unroll", config->unroll);
     if (config->required_group_x | config->required_group_y |
         config->required_group_z)
         kiln__text_format(out, " group=%llu,%llu,%llu",

@@ -514,6 +514,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .can_fail = job->can_fail,
         .allocates = job->uses_heap,
         .dynamic_local = job->dynamic_local,
+        .any_block = job->backend->device == NULL || job->any_block,
         .stack_bytes = made->stack_bytes,
         .static_local_bytes = job->static_local_bytes,
         .private_bytes = job->private_bytes,

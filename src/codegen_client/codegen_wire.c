@@ -28,7 +28,7 @@ _Static_assert(sizeof(kiln__codegen_function) == 13 * sizeof(void *),
 _Static_assert(sizeof(kiln__codegen_import) == 5 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
 _Static_assert(sizeof(kiln__codegen_request) == 29 * sizeof(void *), "request");
-_Static_assert(sizeof(kiln__codegen_result) == 19 * sizeof(void *), "result");
+_Static_assert(sizeof(kiln__codegen_result) == 20 * sizeof(void *), "result");
 
 /* ---- heads ---- */
 
@@ -482,6 +482,7 @@ void kiln__wire_put_result(kiln__encoder *out,
     kiln__encode_i64(out, result->can_fail);
     kiln__encode_i64(out, result->allocates);
     kiln__encode_i64(out, result->dynamic_local);
+    kiln__encode_i64(out, result->any_block);
     kiln__encode_u64(out, result->hidden_arguments);
     kiln__encode_u64(out, result->static_local_bytes);
     kiln__encode_u64(out, result->private_bytes);
@@ -541,6 +542,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     out->can_fail = kiln__wire_get_i32(&r);
     out->allocates = kiln__wire_get_i32(&r);
     out->dynamic_local = kiln__wire_get_i32(&r);
+    out->any_block = kiln__wire_get_i32(&r);
     out->hidden_arguments = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
     out->static_local_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
     out->private_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);

@@ -69,6 +69,8 @@ static void fill_settings(kiln__build *build)
         .math_names = kiln__target_math(config).names,
         .maximum_group_size = (uint32_t)config->maximum_group,
         .minimum_groups = (uint32_t)config->minimum_groups,
+        .maximum_registers = (uint32_t)config->maximum_registers,
+        .unroll = (uint32_t)config->unroll,
         .required_group_size = {(uint32_t)config->required_group_x,
                                 (uint32_t)config->required_group_y,
                                 (uint32_t)config->required_group_z},
@@ -132,6 +134,7 @@ static kiln_kernel_info describe_kernel(kiln__build *build,
         .can_fail = result->can_fail,
         .allocates = result->allocates,
         .dynamic_local = result->dynamic_local,
+        .any_block = result->any_block,
         .stack_bytes = result->stack_bytes,
     };
 

@@ -272,6 +272,8 @@ static kiln__codegen_settings settings_of(const kiln__build *build)
     settings.opt_level = 3; /* the passes run when it is linked into a kernel */
     settings.maximum_group_size = 0;
     settings.minimum_groups = 0;
+    settings.maximum_registers = 0;
+    settings.unroll = 0; /* loops are unrolled in the kernel, too */
     settings.entry_abi = KILN_ABI_KERNEL;
     settings.sites = KILN_SITES_RESOLVE;
     return settings;

@@ -187,6 +187,9 @@ static kiln_status check_group(const uint32_t size[3], kiln_error **error)
                            size[0], size[1], size[2]);
 }
 
+/* No item of any target has more. */
+#define REGISTERS_MOST 512
+
 static kiln_status check_options(const kiln_config_options *options,
                                  kiln_error **error)
 {
@@ -205,6 +208,8 @@ static kiln_status check_options(const kiln_config_options *options,
         {"math", options->math, KILN_MATH_VENDOR},
         {"maximum_group_size", options->maximum_group_size, INT32_MAX},
         {"minimum_groups", options->minimum_groups, UINT16_MAX},
+        {"maximum_registers", options->maximum_registers, REGISTERS_MOST},
+        {"unroll", options->unroll, UINT16_MAX},
     };
 
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -249,6 +254,8 @@ static void resolve_numbers(kiln_config *config,
         options->math == KILN_MATH_DEFAULT ? KILN_MATH_OPEN : options->math;
     config->maximum_group = options->maximum_group_size;
     config->minimum_groups = options->minimum_groups;
+    config->maximum_registers = options->maximum_registers;
+    config->unroll = options->unroll;
     config->required_group_x = resolved_size(size, 0);
     config->required_group_y = resolved_size(size, 1);
     config->required_group_z = resolved_size(size, 2);
@@ -524,6 +531,8 @@ void kiln_config_get_options(kiln_config_options *out,
     known.math = (uint8_t)config->math;
     known.maximum_group_size = (uint32_t)config->maximum_group;
     known.minimum_groups = (uint32_t)config->minimum_groups;
+    known.maximum_registers = (uint32_t)config->maximum_registers;
+    known.unroll = (uint32_t)config->unroll;
     size = known.size = out->size;
     memcpy(out, &known, size < sizeof known ? size : sizeof known);
 }

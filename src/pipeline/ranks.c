@@ -39,7 +39,7 @@
  * is what kiln_compile() does for compile(), GIVE_UP is give_up() and the build
  * after it.
  */
-#define VERSION 2
+#define VERSION 3
 #define QUIET_NS ((uint64_t)30 * 1000000000)
 #define PAUSE_LEAST_NS 2000000u
 #define PAUSE_MOST_NS 50000000u
@@ -81,6 +81,8 @@ int kiln__ranks_apply(kiln_context *context, kiln_digest key)
     X(math) \
     X(maximum_group_size) \
     X(minimum_groups) \
+    X(maximum_registers) \
+    X(unroll) \
     X(opt_level) \
     X(debug_level) \
     X(bounds_checks) \

@@ -6,6 +6,7 @@
 #include "tiers/binary/artifact.h"
 
 static const kiln__group_limits limits = {.items = 256,
+                                          .cut_items = 256,
                                           .width = 32,
                                           .sizes = {1024, 1024, 64},
                                           .groups = {INT64_MAX, 65535, 65535}};
@@ -15,6 +16,7 @@ typedef struct asked {
     uint32_t block[3];
     uint32_t maximum;
     uint32_t suggested[3];
+    int32_t any_block;
 } asked;
 
 static kiln_status shape(uint32_t block[3], const asked *of)
@@ -22,7 +24,8 @@ static kiln_status shape(uint32_t block[3], const asked *of)
     kiln__launch_shape found = {.number = 1};
     kiln_status status;
     kiln_kernel_info info = {.method = "main.entry()",
-                             .maximum_group_size = of->maximum};
+                             .maximum_group_size = of->maximum,
+                             .any_block = of->any_block};
     kiln_kernel kernel = {.info = &info};
     kiln_launch_request request = {.kernel = &kernel};
 
@@ -35,6 +38,9 @@ static kiln_status shape(uint32_t block[3], const asked *of)
     assert_int_equal(found.number, status == KILN_OK ? 7 : 0);
     assert_int_equal(kiln__launch_shape_is(&found, 7, &request),
                      status == KILN_OK);
+    for (int i = 0; status == KILN_OK && i < 3; i++)
+        assert_true(found.groups[i] * found.block[i] >= of->grid[i] &&
+                    (found.groups[i] - 1) * found.block[i] < of->grid[i]);
     memcpy(block, found.block, sizeof found.block);
     return status;
 }
@@ -71,6 +77,58 @@ static void a_grid_without_divisors_gets_groups_of_one(void **state)
     (void)state;
     assert_chosen((asked){.grid = {1000003, 1, 1}}, 1, 1, 1);
     assert_chosen((asked){.grid = {INT64_MAX, 1, 1}}, 127, 1, 1);
+}
+
+static void the_last_groups_may_go_beyond_a_grid_without_divisors(void **state)
+{
+    (void)state;
+    assert_chosen((asked){.grid = {1000003, 1, 1}, .any_block = 1}, 256, 1, 1);
+    assert_chosen((asked){.grid = {257, 1, 1}, .any_block = 1}, 256, 1, 1);
+    assert_chosen((asked){.grid = {1009, 1013, 1}, .any_block = 1}, 256, 1, 1);
+    assert_chosen((asked){.grid = {17, 19, 1}, .any_block = 1}, 17, 8, 1);
+    assert_chosen((asked){.grid = {3, 1000003, 1}, .any_block = 1}, 3, 64, 1);
+    assert_chosen((asked){.grid = {1, 1, 1000003}, .any_block = 1}, 1, 1, 64);
+    assert_chosen(
+        (asked){.grid = {1000003, 1, 1}, .any_block = 1, .maximum = 40}, 32, 1,
+        1);
+    /* More groups than the device has room for: 1000003 of (256, 1, 1). */
+    assert_chosen((asked){.grid = {256, 1000003, 1}, .any_block = 1}, 16, 16,
+                  1);
+    assert_chosen((asked){.grid = {(1ull << 40) + 15, 1, 1}, .any_block = 1},
+                  256, 1, 1);
+}
+
+static void groups_that_divide_come_first_if_they_are_no_few_items(void **state)
+{
+    (void)state;
+    assert_chosen((asked){.grid = {100000, 1, 1}, .any_block = 1}, 160, 1, 1);
+    assert_chosen((asked){.grid = {1 << 20, 1, 1}, .any_block = 1}, 256, 1, 1);
+    assert_chosen((asked){.grid = {67, 1009, 1}, .any_block = 1}, 67, 1, 1);
+    assert_chosen((asked){.grid = {61, 1, 1}, .any_block = 1}, 61, 1, 1);
+    assert_chosen((asked){.grid = {1, 1, 1}, .any_block = 1}, 1, 1, 1);
+    assert_chosen((asked){.grid = {7, 11, 13}, .any_block = 1}, 7, 11, 1);
+}
+
+static void a_group_that_is_given_may_go_beyond_the_grid(void **state)
+{
+    uint32_t block[3];
+
+    (void)state;
+    assert_chosen(
+        (asked){.grid = {100, 3, 1}, .block = {64, 2, 1}, .any_block = 1}, 64,
+        2, 1);
+    assert_chosen(
+        (asked){.grid = {1, 1, 1}, .block = {256, 1, 1}, .any_block = 1}, 256,
+        1, 1);
+    assert_fails(KILN_EINVAL, "too large: at most 256",
+                 shape(block, &(asked){.grid = {100, 1, 1},
+                                       .block = {512, 1, 1},
+                                       .any_block = 1}));
+    assert_fails(KILN_EINVAL, "too large: at most 64",
+                 shape(block, &(asked){.grid = {100, 1, 1},
+                                       .block = {96, 1, 1},
+                                       .maximum = 64,
+                                       .any_block = 1}));
 }
 
 static void each_dimension_keeps_its_limit(void **state)
@@ -177,6 +235,10 @@ int main(void)
         cmocka_unit_test(the_usual_grid_gets_the_largest_group),
         cmocka_unit_test(whole_sub_groups_come_before_size),
         cmocka_unit_test(a_grid_without_divisors_gets_groups_of_one),
+        cmocka_unit_test(the_last_groups_may_go_beyond_a_grid_without_divisors),
+        cmocka_unit_test(
+            groups_that_divide_come_first_if_they_are_no_few_items),
+        cmocka_unit_test(a_group_that_is_given_may_go_beyond_the_grid),
         cmocka_unit_test(each_dimension_keeps_its_limit),
         cmocka_unit_test(the_kernels_maximum_counts),
         cmocka_unit_test(a_group_that_is_suggested_is_taken_if_it_fits),

@@ -109,6 +109,10 @@ static void read_options(const golden *g, kiln_config_options *options)
         options->maximum_group_size = (uint32_t)strtoul(line, NULL, 10);
     if (value_of(line, sizeof line, g->text, "# MINIMUM: "))
         options->minimum_groups = (uint32_t)strtoul(line, NULL, 10);
+    if (value_of(line, sizeof line, g->text, "# REGISTERS: "))
+        options->maximum_registers = (uint32_t)strtoul(line, NULL, 10);
+    if (value_of(line, sizeof line, g->text, "# UNROLL: "))
+        options->unroll = (uint32_t)strtoul(line, NULL, 10);
     if (value_of(line, sizeof line, g->text, "# DEBUG: "))
         options->debug_level = (uint8_t)strtoul(line, NULL, 10);
 }

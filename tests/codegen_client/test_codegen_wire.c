@@ -28,6 +28,8 @@ static const kiln__codegen_settings settings = {
     .required_group_size = {5, 6, 7},
     .maximum_group_size = 8,
     .minimum_groups = 9,
+    .maximum_registers = 10,
+    .unroll = 11,
 };
 static const uint32_t callees[] = {1, 0};
 static const kiln__codegen_place places[] = {{1, 2}, {UINT32_MAX, 3}};

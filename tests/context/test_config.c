@@ -138,6 +138,8 @@ static void binary_settings_change_the_full_digest_alone(void **state)
     CHANGES(FULL, sites, KILN_SITES_PATCH);
     CHANGES(FULL, maximum_group_size, 64);
     CHANGES(FULL, minimum_groups, 2);
+    CHANGES(FULL, maximum_registers, 32);
+    CHANGES(FULL, unroll, KILN_UNROLL_OFF);
     CHANGES(FULL, required_group_size[0], 64);
     CHANGES(FULL, required_group_size[1], 64);
     CHANGES(FULL, required_group_size[2], 64);
@@ -207,6 +209,8 @@ static void a_bad_setting_is_named(void **state)
     REFUSES("sites is 2", sites, 2);
     REFUSES("math is 3", math, 3);
     REFUSES("minimum_groups is 65536", minimum_groups, 65536);
+    REFUSES("maximum_registers is 513", maximum_registers, 513);
+    REFUSES("unroll is 65536", unroll, 65536);
     REFUSES("required_group_size", required_group_size[1], 0x80000000u);
     REFUSES("entry_name is ''", entry_name, "");
     REFUSES("entry_name is '1a'", entry_name, "1a");

@@ -293,7 +293,7 @@ static void keys_are_what_they_were(void **state)
         "ee12deb741e09e73fb02ab2033758ec6d937551f167964fe433ecf6260e77ac6");
     assert_string_equal(
         full,
-        "6b896c3967b96a614eedc87ef9d3d56c99f45cd67de4dfdfd3b219a941b253a9");
+        "63c7ee4f08925aac1a6ed74f00f849c5688349bfc4bec547bb32d6c95e3b29ea");
     assert_string_equal(
         instance,
         "81417c61e30f0b5471e3e311f95433da5f6d0751c190255ab0f2297ef16cf83a");

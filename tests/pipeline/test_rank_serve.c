@@ -195,6 +195,8 @@ static void every_setting_goes_over(void **state)
         {.math = KILN_MATH_VENDOR},
         {.maximum_group_size = 64},
         {.minimum_groups = 2},
+        {.maximum_registers = 64},
+        {.unroll = 4},
     };
     const size_t count = sizeof settings / sizeof settings[0];
 

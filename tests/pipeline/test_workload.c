@@ -110,6 +110,8 @@ static void each_kernel_is_a_line_in_the_order_of_first_launches(void **state)
     options.overlays = "mine";
     options.entry_name = "entry";
     options.required_group_size[0] = 1;
+    options.maximum_registers = 32;
+    options.unroll = 4;
     assert_ok(kiln_config_new(&odd, p.context, &options, &test_error));
     assert_ok(launch(&p, "fill", "f64", p.config, p.queue));
     assert_ok(launch(&p, "apply", "typeof(main.half)", p.config, p.queue));
@@ -123,7 +125,7 @@ static void each_kernel_is_a_line_in_the_order_of_first_launches(void **state)
                         "main.apply(f64[:], typeof(main.half))\n"
                         "main.fill(f64[:], f64) overlays=mine opt=1 "
                         "bounds=off fast=on contract=off entry=entry "
-                        "group=1,1,1\n"
+                        "registers=32 unroll=4 group=1,1,1\n"
                         "main.fill(f64[:], i32)\n");
     assert_int_equal(list.size, strlen(list.data));
     kiln_blob_release(&list);

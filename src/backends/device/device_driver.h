@@ -119,12 +119,17 @@ kiln_status kiln__device_state_peek(void *state, kiln__loaded_kernels *kernels,
    kernel has any; returns the size of the whole block. */
 uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
                              uint64_t number);
+/* Appends the sizes of the grid, for the entry that cuts groups, to a block of
+   `size` bytes; returns its size then. */
+uint32_t kiln__device_add_grid(const kiln_launch_request *request,
+                               uint32_t size);
 
 /* ---- device_shape.c ---- */
 
 /* Which groups a device, or one kernel on it, can have. */
 typedef struct kiln__group_limits {
     uint32_t items;     /* most items of a group */
+    uint32_t cut_items; /* the same where groups do not divide the grid */
     uint32_t width;     /* of a sub-group; multiples of it are best */
     uint32_t sizes[3];  /* most items along each dimension */
     uint64_t groups[3]; /* most groups of a grid */
@@ -138,6 +143,7 @@ typedef struct kiln__launch_shape {
     uint32_t asked[3]; /* the block of the request */
     uint32_t block[3];
     uint64_t groups[3];
+    int is_cut; /* the last groups have items outside the grid */
 } kiln__launch_shape;
 
 static inline int kiln__launch_shape_is(const kiln__launch_shape *shape,
@@ -157,11 +163,12 @@ kiln_status kiln__launch_local_check(const char *device, uint64_t most,
 
 /*
  * Fills the shape of a request for kernel `number`. A block of zeros is
- * replaced by a group that divides the grid, is within the limits and the
- * kernel's maximum, and is, if possible, a multiple of the width. If
- * `suggested` is not NULL and is such a group, it is taken. KILN_EINVAL, and no
- * shape is known: a given block does not divide the grid or is too large, or
- * there are too many groups.
+ * replaced by a group within the limits and the kernel's maximum: one that
+ * divides the grid, or, where such groups are small and the kernel has
+ * `any_block`, one that does not. If `suggested` is not NULL and such a group
+ * that divides the grid, it is taken. KILN_EINVAL, and no shape is known: a
+ * given block is too large, or does not divide the grid though the kernel needs
+ * that, or there are too many groups.
  */
 kiln_status kiln__launch_shape_find(kiln__launch_shape *shape, uint64_t number,
                                     const kiln_launch_request *request,

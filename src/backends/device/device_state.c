@@ -275,3 +275,13 @@ uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
     memcpy((unsigned char *)request->arguments + offset, hidden, size);
     return offset + size;
 }
+
+uint32_t kiln__device_add_grid(const kiln_launch_request *request,
+                               uint32_t size)
+{
+    const uint32_t offset = (size + 7u) & ~7u;
+
+    memcpy((unsigned char *)request->arguments + offset, request->grid,
+           KILN__CUT_SIZES * sizeof *request->grid);
+    return offset + (uint32_t)(KILN__CUT_SIZES * sizeof *request->grid);
+}

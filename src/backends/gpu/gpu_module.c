@@ -347,6 +347,8 @@ static kiln__gpu_entry *keep_entry(kiln__gpu_function *function,
     at->threads = values->threads;
     at->known = values->known;
     at->known_threads = values->known_threads;
+    at->cut = values->cut;
+    at->cut_threads = values->cut_threads;
     atomic_store_explicit(&at->context, context, memory_order_release);
     return at;
 }
@@ -399,31 +401,44 @@ static kiln_status look_up_entry(void **out, uint32_t *most,
     return status;
 }
 
-/* Looks up both entries of the function, or the one that it has. */
+/* The same for an entry whose name has a suffix. */
+static kiln_status look_up_other(void **out, uint32_t *most,
+                                 kiln__gpu_context *context, void *module,
+                                 const kiln_kernel_info *info,
+                                 const char *suffix, kiln_error **error)
+{
+    kiln_status status;
+    kiln__text name;
+
+    kiln__text_init(&name, &context->backend->context->alloc);
+    kiln__text_add(&name, info->name);
+    kiln__text_add(&name, suffix);
+    status = name.failed ? kiln__error_no_memory(error)
+                         : look_up_entry(out, most, context, module, info,
+                                         name.bytes, error);
+    kiln__text_dispose(&name);
+    return status;
+}
+
+/* Looks up all entries that the function has. */
 static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
                            void *module, const kiln__gpu_function *function,
                            kiln_error **error)
 {
-    const kiln_alloc *alloc = &context->backend->context->alloc;
     const kiln_kernel_info *info = function->info;
     kiln__gpu_place before;
     kiln_status status;
-    kiln__text name;
 
     KILN_TRY(kiln__gpu_check(context, error));
     KILN_TRY(kiln__gpu_enter(context, &before, error));
     status = look_up_entry(&out->handle, &out->threads, context, module, info,
                            info->name, error);
-    if (status == KILN_OK && function->module->artifact->facts != NULL) {
-        kiln__text_init(&name, alloc);
-        kiln__text_add(&name, info->name);
-        kiln__text_add(&name, KILN__FACTS_SUFFIX);
-        status = name.failed
-                     ? kiln__error_no_memory(error)
-                     : look_up_entry(&out->known, &out->known_threads, context,
-                                     module, info, name.bytes, error);
-        kiln__text_dispose(&name);
-    }
+    if (status == KILN_OK && function->module->artifact->facts != NULL)
+        status = look_up_other(&out->known, &out->known_threads, context,
+                               module, info, KILN__FACTS_SUFFIX, error);
+    if (status == KILN_OK && info->any_block)
+        status = look_up_other(&out->cut, &out->cut_threads, context, module,
+                               info, KILN__CUT_SUFFIX, error);
     kiln__gpu_leave(context, &before);
     return status;
 }

@@ -202,6 +202,11 @@ void kiln__gpu_queue_free(kiln__gpu_queue *queue)
 
 /* ---- launching ---- */
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
                               const kiln__gpu_entry *entry,
                               const kiln_launch_request *request,
@@ -211,8 +216,11 @@ static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
     const uint32_t *asked = request->block;
 
     limits.items = entry->threads;
-    if ((asked[0] | asked[1] | asked[2]) == 0 && limits.items > GROUP_ITEMS)
-        limits.items = GROUP_ITEMS;
+    limits.cut_items = entry->cut_threads;
+    if ((asked[0] | asked[1] | asked[2]) == 0) {
+        limits.items = least(limits.items, GROUP_ITEMS);
+        limits.cut_items = least(limits.cut_items, GROUP_ITEMS);
+    }
     return kiln__launch_shape_find(&queue->shape, number, request, &limits,
                                    NULL, error);
 }
@@ -227,7 +235,7 @@ static int is_known(const kiln__gpu_queue *queue, const kiln__gpu_entry *entry,
     kiln__facts_shape known;
     uint64_t items = 1;
 
-    if (entry->known == NULL)
+    if (entry->known == NULL || shape->is_cut)
         return 0;
     for (unsigned d = 0; d < 3; d++) {
         known.sizes[d] = shape->groups[d] * shape->block[d];
@@ -284,8 +292,8 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
     const kiln__gpu_entry *entry;
     kiln__gpu_place before;
     kiln__gpu_result result;
+    void *handle;
     uint32_t size;
-    int known;
 
     KILN_TRY(kiln__gpu_check(context, error));
     KILN_TRY(kiln__gpu_function_in(&entry, function, context, error));
@@ -295,9 +303,14 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
                                       request, error));
     size = kiln__device_hidden(request, queue->state_address, function->number);
     KILN_TRY(kiln__gpu_enter(context, &before, error));
-    known = is_known(queue, entry, function->module->artifact, request);
-    result =
-        call_driver(queue, known ? entry->known : entry->handle, request, size);
+    handle = entry->handle;
+    if (queue->shape.is_cut) {
+        handle = entry->cut;
+        size = kiln__device_add_grid(request, size);
+    } else if (is_known(queue, entry, function->module->artifact, request)) {
+        handle = entry->known;
+    }
+    result = call_driver(queue, handle, request, size);
     kiln__gpu_leave(context, &before);
     if (result != 0)
         return kiln__gpu_fail(context, result, error, "launch of %s",

@@ -477,6 +477,7 @@ static kiln_status lower(kiln__lowering *l)
         l->job->backend->device->converge != NULL)
         status = kiln__lower_plan_convergence(l);
     kiln__lower_find_flags(l);
+    kiln__lower_find_cuts(l);
     if (status == KILN_OK)
         status = declare_all(l, "fn");
     if (status == KILN_OK)

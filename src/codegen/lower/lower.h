@@ -162,6 +162,10 @@ void kiln__lower_find_failures(kiln__lowering *l);
 /* Finds whether items end where they raise, and with that has_flag of all
    functions. Called again once `converges` is known. */
 void kiln__lower_find_flags(kiln__lowering *l);
+
+/* ---- lower_cut.c ---- */
+/* Sets any_block and asks_no_grid of the job. */
+void kiln__lower_find_cuts(kiln__lowering *l);
 int kiln__lower_is_fast(const kiln__lowering *l, const kiln__ir_node *node);
 /* True when the divisor is a constant other than 0, which is stored. */
 int kiln__lower_divisor(const kiln__ir *ir, const kiln__ir_node *node,

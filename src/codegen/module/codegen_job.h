@@ -169,6 +169,8 @@ typedef struct kiln__codegen_job {
     uint32_t hidden_arguments;
     int uses_heap;        /* set by lowering */
     int dynamic_local;    /* it uses dynamic group memory; set by lowering */
+    int any_block;        /* the grid may cut its groups; set by lowering */
+    int asks_no_grid;     /* no code asks for the grid's sizes; set, too */
     uint32_t registers;   /* of an item; 0: unknown */
     uint32_t spill_bytes; /* of an item */
     const char *format;   /* of the payload, if it is not the backend's */
@@ -256,6 +258,7 @@ typedef struct kiln__codegen_device {
     int walks;           /* a pointer that moves on is its cheapest address */
     int has_read_only_loads; /* of arrays that nobody writes */
     int aligns_vectors; /* an access to a vector needs the vector's alignment */
+    int has_cuts;       /* and knows the entry for grids that cut groups */
     const char *scope;  /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);

@@ -170,6 +170,26 @@ static kiln_status narrow(kiln__codegen_job *job, LLVMModuleRef module)
     return job->status;
 }
 
+/* Before it is known how often loops run. */
+static const char before_limit[] =
+    "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
+    "early-cse<memssa>)";
+
+/* Obeys the setting `unroll`. Drivers of SPIR-V unroll loops themselves, and
+   without optimisation nobody does. */
+static kiln_status limit_unrolling(kiln__codegen_job *job, LLVMModuleRef module)
+{
+    const uint32_t most = job->settings->unroll;
+
+    if (most == 0 || job->settings->opt_level == 0 ||
+        job->backend->passes != NULL)
+        return KILN_OK;
+    if (most > KILN_UNROLL_OFF)
+        KILN_TRY(run_passes(job, module, before_limit));
+    kiln__llvm_limit_unrolling(module, most);
+    return job->status;
+}
+
 static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
                        const pipeline *p)
 {
@@ -177,7 +197,7 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
 
     if (job->is_known && module == job->module)
         KILN_TRY(narrow(job, module));
-
+    KILN_TRY(limit_unrolling(job, module));
     if (p->begin != NULL) {
         KILN_TRY(begin(job, module, p));
         kiln__llvm_trim(module);

@@ -216,6 +216,11 @@ int kiln__llvm_raises_return(LLVMModuleRef module, const char *name);
    it in its block. */
 void kiln__llvm_end_at(LLVMValueRef instruction);
 
+/* ---- unroll_limit.cc ---- */
+/* Marks loops of more than `most` iterations, or of a number that is not known,
+   so that they are not unrolled. 1: all loops. */
+void kiln__llvm_limit_unrolling(LLVMModuleRef module, unsigned most);
+
 /* ---- llvm_gap_size.cc: what large functions cost ---- */
 /* Returns the instructions of the largest function, counted with all that is
    always inlined into it. */

@@ -40,6 +40,8 @@
     X(required_group_z, NUMBER, KILN__SCOPE_BINARY) \
     X(maximum_group, NUMBER, KILN__SCOPE_BINARY) \
     X(minimum_groups, NUMBER, KILN__SCOPE_BINARY) \
+    X(maximum_registers, NUMBER, KILN__SCOPE_BINARY) \
+    X(unroll, NUMBER, KILN__SCOPE_BINARY) \
     X(device, NUMBER, KILN__SCOPE_LOAD)
 
 #define KILN__SETTING_TEXT(member) char *member;

@@ -126,7 +126,7 @@ static void assert_code_object(const signature *s, const target *t)
                            KILN_EMIT_BINARY, &test_error));
 
     if (!kiln__rocm_metadata_read(&d.said, binary.data, binary.size) ||
-        d.said.kernels < 1 || d.said.kernels > 2 || d.said.lanes != t->lanes ||
+        d.said.kernels < 1 || d.said.kernels > 3 || d.said.lanes != t->lanes ||
         d.said.registers == 0)
         fail_msg("%s.%s(%s) for %s says nothing of itself", s->file, s->kernel,
                  s->types, t->processor);

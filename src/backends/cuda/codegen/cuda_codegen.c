@@ -214,6 +214,9 @@ static kiln_status describe_kernel(kiln__codegen_job *job, LLVMValueRef kernel)
     if (settings->minimum_groups != 0)
         kiln__device_text_attribute(job, kernel, "nvvm.minctasm", "%u",
                                     settings->minimum_groups);
+    if (settings->maximum_registers != 0)
+        kiln__device_text_attribute(job, kernel, "nvvm.maxnreg", "%u",
+                                    settings->maximum_registers);
     return job->status;
 }
 
@@ -252,6 +255,7 @@ static const kiln__device_hardware hardware = {
             .walks = 1,
             .has_read_only_loads = 1,
             .aligns_vectors = 1,
+            .has_cuts = 1,
             .item_space = 0,
             .scope = "device",
             .barrier = barrier,

@@ -120,8 +120,8 @@ LLVMValueRef kiln__device_item_number(kiln__codegen_job *job,
     return id;
 }
 
-static LLVMValueRef global_id(kiln__codegen_job *job, LLVMBuilderRef builder,
-                              uint32_t d)
+LLVMValueRef kiln__device_global_id(kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, uint32_t d)
 {
     const kiln__device_hardware *hardware = kiln__hardware(job);
 
@@ -142,22 +142,33 @@ static LLVMValueRef sub_group_id(kiln__codegen_job *job, LLVMBuilderRef builder)
                          hardware->lanes(job, builder), "");
 }
 
+/* Where the grid may cut groups, the item knows its sizes. */
+static LLVMValueRef global_size(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef item, uint32_t d)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+
+    return hardware->device.has_cuts
+               ? kiln__device_grid(job, builder, item, d)
+               : kiln__device_multiply(
+                     builder, hardware->group_count(job, builder, d),
+                     kiln__device_group_size(job, builder, d));
+}
+
 static LLVMValueRef build_query(kiln__codegen_job *job, LLVMBuilderRef builder,
-                                uint32_t query, uint32_t d)
+                                LLVMValueRef item, uint32_t query, uint32_t d)
 {
     const kiln__device_hardware *hardware = kiln__hardware(job);
 
     switch (query) {
     case KILN__QUERY_GLOBAL_ID:
-        return global_id(job, builder, d);
+        return kiln__device_global_id(job, builder, d);
     case KILN__QUERY_LOCAL_ID:
         return hardware->local_id(job, builder, d);
     case KILN__QUERY_GROUP_ID:
         return hardware->group_id(job, builder, d);
     case KILN__QUERY_GLOBAL_SIZE:
-        return kiln__device_multiply(builder,
-                                     hardware->group_count(job, builder, d),
-                                     kiln__device_group_size(job, builder, d));
+        return global_size(job, builder, item, d);
     case KILN__QUERY_LOCAL_SIZE:
         return kiln__device_group_size(job, builder, d);
     case KILN__QUERY_GROUP_COUNT:
@@ -177,8 +188,7 @@ LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMValueRef small =
         job->is_known ? kiln__device_small_query(job, builder, query, d) : NULL;
 
-    (void)item;
-    return small != NULL ? small : build_query(job, builder, query, d);
+    return small != NULL ? small : build_query(job, builder, item, query, d);
 }
 
 /* ---- the kernel ---- */
@@ -193,6 +203,7 @@ typedef struct wrapper {
     const char *name;  /* of the entry */
     LLVMValueRef body; /* an item's function */
     int can_fail;
+    int is_cut; /* the entry is for grids that cut groups */
     LLVMBuilderRef builder;
     LLVMTypeRef *types; /* of the kernel's parameters */
     unsigned type_count;
@@ -238,7 +249,7 @@ static void add_types(wrapper *w, const kiln__parameter *parameter)
 static kiln_status make_room(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
-    size_t count = 2 + KILN__HIDDEN_MOST;
+    size_t count = 2 + KILN__HIDDEN_MOST + KILN__CUT_SIZES;
 
     for (size_t i = 0; i < job->parameter_count; i++)
         count += 2 * kiln__parameter_words(&job->parameters[i]);
@@ -331,6 +342,10 @@ static LLVMValueRef make_item(wrapper *w)
     kiln__device_fill_item(w->job, w->builder, item, hidden, count);
     if (w->job->dynamic_local)
         kiln__device_fill_local(w->job, w->builder, item, local_memory(w));
+    if (w->is_cut)
+        kiln__device_cut(w->job, w->builder, item, w->hidden + count);
+    else if (kiln__hardware(w->job)->device.has_cuts && !w->job->asks_no_grid)
+        kiln__device_fill_grid(w->job, w->builder, item);
     return item;
 }
 
@@ -406,6 +421,8 @@ static void add_hidden(wrapper *w)
     job->hidden_arguments = count_hidden(job);
     for (uint32_t i = 0; i < job->hidden_arguments; i++)
         w->types[w->type_count++] = types[i];
+    for (uint32_t i = 0; w->is_cut && i < KILN__CUT_SIZES; i++)
+        w->types[w->type_count++] = number;
     if (job->dynamic_local && kiln__hardware(job)->local_is_parameter)
         w->types[w->type_count++] =
             LLVMPointerTypeInContext(job->context, KILN__SHARED_SPACE);
@@ -428,14 +445,41 @@ static kiln_status wrap(wrapper *w)
     return kiln__hardware(job)->describe(job, w->kernel);
 }
 
-/* Makes the entry for any launch, in the checked module. */
-static kiln_status wrap_general(kiln__codegen_job *job, wrapper *w)
+/* Makes the entry for grids that cut groups, from the same item function. */
+static kiln_status wrap_cut(const wrapper *general)
+{
+    kiln__codegen_job *job = general->job;
+    wrapper cut = {.job = job,
+                   .body = general->body,
+                   .can_fail = general->can_fail,
+                   .is_cut = 1};
+
+    cut.name = kiln__arena_format(&job->arena, "%s" KILN__CUT_SUFFIX,
+                                  job->request->entry);
+    return wrap(&cut);
+}
+
+/* Makes the entries that are not for known launches. */
+static kiln_status wrap_general(kiln__codegen_job *job)
+{
+    wrapper general = {.job = job,
+                       .name = job->request->entry,
+                       .body = job->item_function,
+                       .can_fail = job->can_fail};
+
+    KILN_TRY(wrap(&general));
+    job->any_block = kiln__device_is_cut(job);
+    return job->any_block ? wrap_cut(&general) : KILN_OK;
+}
+
+/* The same, in the checked module. */
+static kiln_status wrap_checked(kiln__codegen_job *job)
 {
     kiln_status status;
 
     kiln__job_switch(job);
     job->is_known = 0;
-    status = wrap(w);
+    status = wrap_general(job);
     job->is_known = 1;
     kiln__job_switch(job);
     return status;
@@ -443,10 +487,6 @@ static kiln_status wrap_general(kiln__codegen_job *job, wrapper *w)
 
 kiln_status kiln__device_wrap(kiln__codegen_job *job)
 {
-    wrapper general = {.job = job,
-                       .name = job->request->entry,
-                       .body = job->item_function,
-                       .can_fail = job->can_fail};
     wrapper known = {
         .job = job, .body = job->safe_function, .can_fail = job->safe_can_fail};
 
@@ -456,10 +496,10 @@ kiln_status kiln__device_wrap(kiln__codegen_job *job)
                               "foreign code",
                               job->settings->backend);
     if (!job->is_known)
-        return wrap(&general);
+        return wrap_general(job);
     known.name = kiln__arena_format(&job->arena, "%s" KILN__FACTS_SUFFIX,
                                     job->request->entry);
-    KILN_TRY(wrap_general(job, &general));
+    KILN_TRY(wrap_checked(job));
     KILN_TRY(wrap(&known));
     job->known_entry = known.kernel;
     return KILN_OK;

@@ -72,6 +72,9 @@ LLVMValueRef kiln__device_multiply(LLVMBuilderRef builder, LLVMValueRef a,
                                    LLVMValueRef b);
 LLVMValueRef kiln__device_add(LLVMBuilderRef builder, LLVMValueRef a,
                               LLVMValueRef b);
+/* Returns the item's place in the grid, from the hardware. */
+LLVMValueRef kiln__device_global_id(kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, uint32_t dimension);
 /* Returns the size of a group along a dimension. */
 LLVMValueRef kiln__device_group_size(kiln__codegen_job *job,
                                      LLVMBuilderRef builder,
@@ -190,6 +193,26 @@ LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
 LLVMValueRef kiln__device_own(const kiln__codegen_job *job,
                               LLVMBuilderRef builder, LLVMValueRef item,
                               unsigned number);
+
+/* Set and read the size of the grid in an item, where the backend has
+   `has_cuts`. */
+void kiln__device_set_grid(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef item, uint32_t dimension,
+                           LLVMValueRef size);
+LLVMValueRef kiln__device_grid(const kiln__codegen_job *job,
+                               LLVMBuilderRef builder, LLVMValueRef item,
+                               uint32_t dimension);
+
+/* ---- device_cut.c: grids that cut their last groups ---- */
+/* True for a kernel that has an entry for them. */
+int kiln__device_is_cut(const kiln__codegen_job *job);
+/* Sets the grid's sizes in an item of a grid of whole groups. */
+void kiln__device_fill_grid(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef item);
+/* Sets them to the parameters from `first` on of the kernel that the builder
+   is in, and ends items outside the grid. */
+void kiln__device_cut(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item, unsigned first);
 
 /* ---- device_end.c: see kiln__codegen_item ---- */
 void kiln__device_end(kiln__codegen_job *job, LLVMBuilderRef builder,

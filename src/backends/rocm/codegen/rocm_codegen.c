@@ -124,6 +124,7 @@ static const kiln__device_hardware hardware = {
     .device =
         {
             .has_facts = 1,
+            .has_cuts = 1,
             .array_space = 0,
             .bytes_space = CONSTANT_SPACE,
             .item_space = ITEM_SPACE,

@@ -111,6 +111,9 @@ static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
         kiln__device_text_attribute(
             job, kernel, "amdgpu-waves-per-eu", "%u",
             kiln__rocm_waves(job, settings->minimum_groups, most));
+    if (settings->maximum_registers != 0)
+        kiln__device_text_attribute(job, kernel, "amdgpu-num-vgpr", "%u",
+                                    settings->maximum_registers);
 }
 
 kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,

@@ -1,0 +1,85 @@
+/* device_cut.c - kernels for grids that cut their last groups. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends/device/codegen/device_codegen.h"
+
+#include "abi/device_abi.h"
+
+/*
+ * A device launches whole groups. Where the groups do not divide the grid, the
+ * last ones have items outside it, which must do nothing. Asking for that takes
+ * a comparison for each dimension and each item. So it is done in an entry of
+ * its own, which shares the item function with the entry for whole groups; that
+ * one has no trace of it, except that sizes of the grid are read from the item,
+ * where LLVM's passes find the products that they were before.
+ *
+ * Kernels whose items work together have no such entry: a group without some of
+ * its items gives other sums, and not every device lets items end for which
+ * others wait. Lowering finds them (lower_cut.c).
+ */
+
+/* CUDA and ROCm take at least so many bytes of arguments. A kernel that needs
+   nearly all of them has no room for three sizes. */
+#define ARGUMENTS_MOST 4096u
+
+int kiln__device_is_cut(const kiln__codegen_job *job)
+{
+    uint64_t end = 0;
+
+    if (!kiln__hardware(job)->device.has_cuts || !job->any_block)
+        return 0;
+    for (size_t i = 0; i < job->parameter_count; i++)
+        (void)kiln__parameter_place(&job->parameters[i], &end);
+    return (end + 7) / 8 * 8 + 8 * job->hidden_arguments +
+               8 * KILN__CUT_SIZES <=
+           ARGUMENTS_MOST;
+}
+
+void kiln__device_fill_grid(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef item)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+
+    for (uint32_t d = 0; d < 3; d++)
+        kiln__device_set_grid(
+            job, builder, item, d,
+            kiln__device_multiply(builder,
+                                  hardware->group_count(job, builder, d),
+                                  kiln__device_group_size(job, builder, d)));
+}
+
+/* Returns whether the item is in the grid. */
+static LLVMValueRef is_inside(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item, unsigned first)
+{
+    const LLVMValueRef kernel =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+    LLVMValueRef all = NULL;
+
+    for (uint32_t d = 0; d < 3; d++) {
+        const LLVMValueRef size = LLVMGetParam(kernel, first + d);
+        const LLVMValueRef inside =
+            LLVMBuildICmp(builder, LLVMIntULT,
+                          kiln__device_global_id(job, builder, d), size, "");
+
+        kiln__device_set_grid(job, builder, item, d, size);
+        all = all == NULL ? inside : LLVMBuildAnd(builder, all, inside, "");
+    }
+    return all;
+}
+
+void kiln__device_cut(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item, unsigned first)
+{
+    const LLVMValueRef inside = is_inside(job, builder, item, first);
+    const LLVMValueRef kernel =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+    const LLVMBasicBlockRef outside =
+        LLVMAppendBasicBlockInContext(job->context, kernel, "outside");
+    const LLVMBasicBlockRef next =
+        LLVMAppendBasicBlockInContext(job->context, kernel, "inside");
+
+    LLVMBuildCondBr(builder, inside, next, outside);
+    LLVMPositionBuilderAtEnd(builder, outside);
+    LLVMBuildRetVoid(builder);
+    LLVMPositionBuilderAtEnd(builder, next);
+}

@@ -1,0 +1,56 @@
+/* unroll_limit.cc - loops that are not to be unrolled. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/module/llvm_gap.h"
+
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Module.h>
+
+/*
+ * LLVM's limits are options of the process, or count instructions. So each loop
+ * that is not to be unrolled gets the mark that all passes respect, Kiln's own
+ * included, and that tells the assembler of CUDA the same. A mark to the
+ * contrary, as lowering gives to short loops, is removed.
+ */
+
+/* Returns how often the loop runs at most; 0: this is not known. */
+static unsigned iterations_of(llvm::ScalarEvolution &evolution,
+                              const llvm::Loop &loop)
+{
+    const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
+    const llvm::BasicBlock *head = loop.getHeader();
+
+    /* Such a loop has not been rotated: its head runs once more. */
+    return most > 1 && loop.isLoopExiting(head) && head != loop.getLoopLatch()
+               ? most - 1
+               : most;
+}
+
+static void limit_in(llvm::Function &function, unsigned most)
+{
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    llvm::AssumptionCache assumptions(function);
+    const llvm::TargetLibraryInfoImpl library(
+        function.getParent()->getTargetTriple());
+    llvm::TargetLibraryInfo names(library);
+    llvm::ScalarEvolution evolution(function, names, assumptions, dominators,
+                                    loops);
+
+    for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+        const unsigned count = most > 1 ? iterations_of(evolution, *loop) : 0;
+
+        if (count == 0 || count > most)
+            loop->setLoopAlreadyUnrolled();
+    }
+}
+
+void kiln__llvm_limit_unrolling(LLVMModuleRef module, unsigned most)
+{
+    for (llvm::Function &function : *llvm::unwrap(module))
+        if (!function.isDeclaration())
+            limit_in(function, most);
+}
