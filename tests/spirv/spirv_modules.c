@@ -46,8 +46,9 @@ static kiln_status parameters_of(kiln__spirv_parameter *out, size_t *count,
     memset(&kernel, 0, sizeof kernel);
     artifact = spirv_artifact(&kernel, f->context, program, "spirv:1.4",
                               f->words, f->size);
-    status = kiln__spirv_parameters(
-        out, count, artifact, kiln_artifact_kernel(artifact, 0), &test_error);
+    status = kiln__spirv_parameters(out, count, artifact,
+                                    kiln_artifact_kernel(artifact, 0), 0,
+                                    &test_error);
     kiln_artifact_release(artifact);
     return status;
 }

@@ -56,6 +56,14 @@ static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
     return of_dimension(job, builder, "_Z14get_num_groupsj", d);
 }
 
+static LLVMValueRef grid_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            int is_size, uint32_t d)
+{
+    return of_dimension(job, builder,
+                        is_size ? "_Z15get_global_sizej" : "_Z13get_global_idj",
+                        d);
+}
+
 /* ---- sub-groups ---- */
 
 static int needs_sub_groups(kiln__codegen_job *job)
@@ -266,11 +274,22 @@ static void name_scopes(const kiln__codegen_job *job)
     (void)LLVMGetSyncScopeID(job->context, "device", 6);
 }
 
+static kiln_status bind(kiln__codegen_job *job)
+{
+    KILN_TRY(kiln__spirv_bind_calls(job));
+    return kiln__spirv_inline_all(job);
+}
+
+/* The kernel's entries are in modules of their own still. */
 static kiln_status wrap(kiln__codegen_job *job)
 {
     KILN_TRY(kiln__device_wrap(job));
-    KILN_TRY(kiln__spirv_bind_calls(job));
-    return kiln__spirv_inline_all(job);
+    KILN_TRY(bind(job));
+    kiln__job_switch(job);
+    if (job->is_known)
+        (void)bind(job);
+    kiln__job_switch(job);
+    return job->status;
 }
 
 /* ---- the payload ---- */
@@ -336,6 +355,7 @@ static const kiln__device_hardware hardware = {
         {
             .array_space = KILN__SPACE_GENERIC,
             .bytes_space = KILN__SPACE_PRIVATE,
+            .has_facts = 1,
             .item_space = KILN__SPACE_PRIVATE,
             .scope = "device",
             .barrier = barrier,
@@ -352,11 +372,13 @@ static const kiln__device_hardware hardware = {
     .kernel_convention = KILN__SPIR_KERNEL,
     .aggregate = "byval",
     .local_is_parameter = 1,
+    .sets_each_argument = 1,
     .group_max = 1024,
     .local_id = local_id,
     .group_id = group_id,
     .group_size = group_size,
     .group_count = group_count,
+    .grid_id = grid_id,
     .lanes = lanes,
     .lane = lane,
     .sub_group = sub_group,
