@@ -63,11 +63,8 @@ static LLVMValueRef small_query(kiln__codegen_job *job, LLVMBuilderRef builder,
     const LLVMTypeRef i32 = kiln__job_i32(job);
     LLVMValueRef value;
 
-    if (hardware->grid_id != NULL) {
-        value = hardware->grid_id(job, builder, !is_id, d);
-        value = LLVMBuildTrunc(builder, value, i32, "");
-        return LLVMBuildZExt(builder, value, kiln__job_i64(job), "");
-    }
+    if (hardware->grid_id != NULL)
+        return hardware->grid_id(job, builder, !is_id, d);
     value = is_id ? hardware->group_id(job, builder, d)
                   : hardware->group_count(job, builder, d);
     value = kiln__device_multiply(

@@ -19,7 +19,8 @@
 
 /* ---- ids ---- */
 
-/* Calls a function of OpenCL that returns a size_t for a dimension. */
+/* Calls a function of OpenCL that returns a size_t for a dimension. In small
+   grids it is known to be small. */
 static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  const char *name, uint32_t d)
 {
@@ -27,15 +28,25 @@ static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMValueRef dimension = kiln__job_number32(job, d);
     const LLVMValueRef function =
         kiln__spirv_builtin(job, name, kiln__job_i64(job), &i32, 1);
+    const LLVMValueRef value = LLVMBuildCall2(
+        builder, LLVMGlobalGetValueType(function), function, &dimension, 1, "");
 
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          &dimension, 1, "");
+    return job->is_known ? kiln__device_range(job, builder, value, 0,
+                                              KILN__SMALL_MOST + 1)
+                         : value;
 }
 
+/* A group's sizes are bounds that LLVM knows if they are required. */
 static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
                              uint32_t d)
 {
-    return of_dimension(job, builder, "_Z12get_local_idj", d);
+    const LLVMValueRef value =
+        of_dimension(job, builder, "_Z12get_local_idj", d);
+
+    return kiln__device_group_is_known(job)
+               ? kiln__device_range(job, builder, value, 0,
+                                    kiln__device_size_most(job, d))
+               : value;
 }
 
 static LLVMValueRef group_id(kiln__codegen_job *job, LLVMBuilderRef builder,
