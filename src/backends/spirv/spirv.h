@@ -105,6 +105,9 @@ kiln_status kiln__spirv_walk_init(kiln__spirv_walk *walk, const void *bytes,
                                   size_t size, kiln_error **error);
 /* Gives the next instruction; false at the end, and when `failed`. */
 int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out);
+/* KILN_ECORRUPT for a module that ends within an instruction or a function:
+   some drivers do not say that this is wrong with it. */
+kiln_status kiln__spirv_walk_check(kiln__spirv_walk walk, kiln_error **error);
 /* Returns the minor version of the module, 1.`minor`. */
 uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk);
 

@@ -74,6 +74,23 @@ int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out)
     return 1;
 }
 
+kiln_status kiln__spirv_walk_check(kiln__spirv_walk walk, kiln_error **error)
+{
+    kiln__spirv_instruction at;
+    int is_whole = 0;
+
+    while (kiln__spirv_walk_next(&walk, &at)) {
+        if (at.opcode == OP_FUNCTION)
+            is_whole = 0;
+        else if (at.opcode == OP_FUNCTION_END)
+            is_whole = 1;
+    }
+    if (is_whole && !walk.failed)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECORRUPT,
+                           "SPIR-V: the module is cut off");
+}
+
 uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk)
 {
     return walk->words[1] >> 8 & 0xffu;

@@ -130,7 +130,9 @@ static pipeline pipeline_of_checked(const kiln__codegen_job *job)
 
     if (!job->is_known)
         return quick;
-    return job->backend->passes != NULL ? pipeline_of(job) : general;
+    if (job->backend->passes != NULL)
+        return (pipeline){.go_on = job->backend->passes[3]};
+    return general;
 }
 
 static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,

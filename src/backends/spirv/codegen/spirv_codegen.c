@@ -330,23 +330,29 @@ static kiln_status finish_payload(kiln__codegen_job *job,
 #define EARLY SIMPLIFY("keep-loops;no-hoist-common-insts;no-sink-common-insts")
 #define LATE SIMPLIFY("no-keep-loops;hoist-common-insts;sink-common-insts")
 #define COMBINE "instcombine<max-iterations=1;no-verify-fixpoint>"
+#define UNROLL "loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound>,"
 
-static const char *const passes[3] = {
+#define USUAL(unroll) \
+    "always-inline,globaldce,function<eager-inv>(" \
+    "sroa<modify-cfg>,early-cse<memssa>,infer-address-spaces," EARLY \
+    "," COMBINE "," \
+    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;" \
+    "trivial>)," EARLY "," COMBINE ",loop(loop-deletion)," unroll \
+    "sroa<modify-cfg>,infer-address-spaces,gvn<>," RANGES COMBINE \
+    ",adce," LATE ",infer-alignment,expand-reductions),globaldce"
+#define RANGES "sccp,correlated-propagation,"
+
+static const char *const passes[4] = {
     "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
     "early-cse<memssa>,infer-address-spaces,simplifycfg,expand-reductions),"
     "globaldce",
 
-    "always-inline,globaldce,function<eager-inv>("
-    "sroa<modify-cfg>,early-cse<memssa>,infer-address-spaces," EARLY "," COMBINE
-    ","
-    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;"
-    "trivial>)," EARLY "," COMBINE ","
-    "loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,"
-    "infer-address-spaces,gvn<>," COMBINE ",adce," LATE
-    ",infer-alignment,expand-reductions),globaldce",
+    USUAL(UNROLL),
 
     "always-inline,globaldce,function(infer-address-spaces,simplifycfg,"
     "expand-reductions),globaldce",
+
+    USUAL("loop(loop-unroll-full),"),
 };
 
 /* Where barriers ask for failures, a kernel has more paths than some drivers
