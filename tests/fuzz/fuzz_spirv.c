@@ -32,9 +32,11 @@ static void read_parameters(const void *bytes, size_t size)
 
     if (kiln__artifact_new(&artifact, &source) != KILN_OK)
         return;
-    if (kiln__spirv_parameters(out, &count, artifact, &info, NULL) == KILN_OK &&
-        count != 3)
-        abort();
+    for (int is_known = 0; is_known < 2; is_known++)
+        if (kiln__spirv_parameters(out, &count, artifact, &info, is_known,
+                                   NULL) == KILN_OK &&
+            count != 3)
+            abort();
     kiln_artifact_release(artifact);
 }
 

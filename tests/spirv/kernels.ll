@@ -181,3 +181,20 @@ end:
   store i64 %x2, ptr addrspace(1) %p
   ret void
 }
+
+; Which entry was launched, and what it was told of the array's size. The second
+; one has the low half of it.
+define spir_kernel void @either(ptr addrspace(1) %y, i64 %n, i64 %value) {
+entry:
+  %told = add i64 %n, 1000
+  store i64 %told, ptr addrspace(1) %y
+  ret void
+}
+
+define spir_kernel void @either_known(ptr addrspace(1) %y, i32 %n, i64 %value) {
+entry:
+  %wide = zext i32 %n to i64
+  %told = add i64 %wide, 2000
+  store i64 %told, ptr addrspace(1) %y
+  ret void
+}

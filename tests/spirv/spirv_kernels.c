@@ -12,15 +12,22 @@
 #include "context/keys/settings.h"
 #include "context/types/types.h"
 
-const spirv_program spirv_saxpy = {"saxpy", {"f32[:]", "f32", "f32[:]"}, 0};
+const spirv_program spirv_saxpy = {.name = "saxpy",
+                                   .types = {"f32[:]", "f32", "f32[:]"}};
 const spirv_program spirv_members = {
-    "members", {"f64[:]", "i8", "i16", "f64", "(i32, f64, i8)"}, 0};
-const spirv_program spirv_turn = {"turn", {"i32[:]"}, 0};
-const spirv_program spirv_raise = {"raise", {"i32[:]"}, KILN__HIDDEN_COUNT};
-const spirv_program spirv_keep = {"keep", {"i64[:]"}, KILN__HIDDEN_HEAP};
-const spirv_program spirv_say = {"say", {"i64"}, KILN__HIDDEN_COUNT};
-const spirv_program spirv_place = {"place", {"i64[:,:,:]"}, 0};
-const spirv_program spirv_work = {"work", {"i64[:]", "i64"}, 0};
+    .name = "members",
+    .types = {"f64[:]", "i8", "i16", "f64", "(i32, f64, i8)"}};
+const spirv_program spirv_turn = {.name = "turn", .types = {"i32[:]"}};
+const spirv_program spirv_raise = {
+    .name = "raise", .types = {"i32[:]"}, .hidden = KILN__HIDDEN_COUNT};
+const spirv_program spirv_keep = {
+    .name = "keep", .types = {"i64[:]"}, .hidden = KILN__HIDDEN_HEAP};
+const spirv_program spirv_say = {
+    .name = "say", .types = {"i64"}, .hidden = KILN__HIDDEN_COUNT};
+const spirv_program spirv_place = {.name = "place", .types = {"i64[:,:,:]"}};
+const spirv_program spirv_work = {.name = "work", .types = {"i64[:]", "i64"}};
+const spirv_program spirv_either = {.name = "either",
+                                    .types = {"i64[:]", "i64"}};
 
 void *spirv_kernels_read(size_t *size)
 {
@@ -100,7 +107,9 @@ const kiln_artifact *spirv_artifact(spirv_kernel *out, kiln_context *context,
                                     .size = size,
                                     .kernels = &info,
                                     .kernel_count = 1,
-                                    .reports = reports};
+                                    .reports = reports,
+                                    .facts = program->facts,
+                                    .fact_size = program->fact_size};
     const kiln_artifact *artifact = NULL;
 
     while (program->types[info.argument_count] != NULL) {

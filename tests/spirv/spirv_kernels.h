@@ -17,10 +17,12 @@ typedef struct spirv_program {
     const char *name;
     const char *types[SPIRV_TYPES_MAX]; /* ended by NULL */
     uint32_t hidden;
+    const void *facts; /* NULL: it has one entry */
+    size_t fact_size;
 } spirv_program;
 
 extern const spirv_program spirv_saxpy, spirv_members, spirv_turn, spirv_raise,
-    spirv_keep, spirv_say, spirv_place, spirv_work;
+    spirv_keep, spirv_say, spirv_place, spirv_work, spirv_either;
 
 /* A kernel that is loaded, with all that it is made of. */
 typedef struct spirv_kernel {

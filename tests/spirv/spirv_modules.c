@@ -46,8 +46,9 @@ static kiln_status parameters_of(kiln__spirv_parameter *out, size_t *count,
     memset(&kernel, 0, sizeof kernel);
     artifact = spirv_artifact(&kernel, f->context, program, "spirv:1.4",
                               f->words, f->size);
-    status = kiln__spirv_parameters(
-        out, count, artifact, kiln_artifact_kernel(artifact, 0), &test_error);
+    status = kiln__spirv_parameters(out, count, artifact,
+                                    kiln_artifact_kernel(artifact, 0), 0,
+                                    &test_error);
     kiln_artifact_release(artifact);
     return status;
 }
@@ -87,12 +88,12 @@ static void hidden_parameters_come_last(void **state)
 static void metadata_that_does_not_fit_the_module_is_refused(void **state)
 {
     static const spirv_program wrong[] = {
-        {"nowhere", {"f32[:]"}, 0},
-        {"saxpy", {"f32[:]", "f32"}, 0},
-        {"saxpy", {"f32[:]", "f32", "f32[:]", "i64"}, 0},
-        {"saxpy", {"f32[:,:]", "f32[:]"}, 0},
-        {"saxpy", {"f32[:]", "f32", "f32[:]"}, 2},
-        {"saxpy", {"f32[:]", "f32", "f32[:]"}, 1},
+        {"nowhere", {"f32[:]"}, 0, NULL, 0},
+        {"saxpy", {"f32[:]", "f32"}, 0, NULL, 0},
+        {"saxpy", {"f32[:]", "f32", "f32[:]", "i64"}, 0, NULL, 0},
+        {"saxpy", {"f32[:,:]", "f32[:]"}, 0, NULL, 0},
+        {"saxpy", {"f32[:]", "f32", "f32[:]"}, 2, NULL, 0},
+        {"saxpy", {"f32[:]", "f32", "f32[:]"}, 1, NULL, 0},
     };
     kiln__spirv_parameter found[KILN__SPIRV_LARGE_PARAMETERS];
     size_t count = 0;

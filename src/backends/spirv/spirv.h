@@ -105,6 +105,9 @@ kiln_status kiln__spirv_walk_init(kiln__spirv_walk *walk, const void *bytes,
                                   size_t size, kiln_error **error);
 /* Gives the next instruction; false at the end, and when `failed`. */
 int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out);
+/* KILN_ECORRUPT for a module that ends within an instruction or a function:
+   some drivers do not say that this is wrong with it. */
+kiln_status kiln__spirv_walk_check(kiln__spirv_walk walk, kiln_error **error);
 /* Returns the minor version of the module, 1.`minor`. */
 uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk);
 
@@ -117,11 +120,12 @@ typedef struct kiln__spirv_parameter {
 } kiln__spirv_parameter;
 
 /* Fills `out`, which has room for KILN__SPIRV_LARGE_PARAMETERS, with the
-   parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
-   module and metadata disagree. */
+   parameters of one of the kernel's entries, hidden ones last. In the second
+   entry, which `is_known`, an array's size may be its low half. KILN_ECORRUPT
+   when module and metadata disagree. */
 kiln_status kiln__spirv_parameters(kiln__spirv_parameter *out, size_t *count,
                                    const kiln_artifact *artifact,
-                                   const kiln_kernel_info *info,
+                                   const kiln_kernel_info *info, int is_known,
                                    kiln_error **error);
 
 /* ---- spirv_legalise.c ---- */
@@ -174,6 +178,7 @@ typedef struct kiln__spirv_list {
 typedef struct kiln__spirv_finder kiln__spirv_finder;
 typedef struct kiln__spirv_device kiln__spirv_device;
 typedef struct kiln__spirv_module kiln__spirv_module;
+typedef struct kiln__spirv_entry kiln__spirv_entry;
 typedef struct kiln__spirv_function kiln__spirv_function;
 
 /*
@@ -206,8 +211,9 @@ typedef struct kiln__spirv_driver {
     kiln_status (*kernel_new)(void **native, const kiln__spirv_module *module,
                               const char *name, kiln_error **error);
     void (*kernel_free)(const kiln__spirv_device *device, void *native);
-    /* Fills the function's limits; `native` is one of its kernels. */
-    void (*ask_limits)(kiln__spirv_function *function, void *native);
+    /* Fills the limits of a kernel. */
+    void (*ask_limits)(kiln__group_limits *out,
+                       const kiln__spirv_device *device, void *native);
 } kiln__spirv_driver;
 
 /* Handles of devices, modules and queues begin with this, which leads to the
@@ -300,21 +306,28 @@ void kiln__spirv_close(void *self, void *device);
 /* A kernel object of the driver. It holds the arguments of a launch, so one
    caller uses it at a time. */
 typedef struct kiln__spirv_kernel {
+    kiln__spirv_entry *entry;
     void *native;
     void *reach[2]; /* state and heap that the driver was told about */
     struct kiln__spirv_kernel *next;
 } kiln__spirv_kernel;
 
+/* An entry of a kernel in its module; `parameters` NULL: there is none. */
+struct kiln__spirv_entry {
+    kiln__spirv_parameter *parameters;
+    size_t parameter_count;
+    kiln__group_limits limits;
+    kiln__spirv_kernel *idle;
+};
+
 struct kiln__spirv_function {
     kiln__spirv_module *module;
     const kiln_kernel_info *info; /* belongs to the artifact */
     uint64_t number;              /* among the device's kernels */
-    kiln__spirv_parameter *parameters;
-    size_t parameter_count;
-    kiln__group_limits limits;
-    kiln__mutex lock; /* protects the kernels */
+    kiln__spirv_entry any;        /* for any launch */
+    kiln__spirv_entry known;      /* for those of which facts hold */
+    kiln__mutex lock;             /* protects the kernels */
     kiln__fork_guard guard;
-    kiln__spirv_kernel *idle;
     kiln__spirv_kernel *own; /* of a caller that launches by itself, or NULL */
     kiln__spirv_function *next;
 };
@@ -353,14 +366,24 @@ void kiln__spirv_unload(void *self, void *module);
 /* Returns the size that a driver is told for a parameter with `is_local`, whose
    value stands at `value`: at least 1, since drivers refuse 0. */
 size_t kiln__spirv_local_size(const void *value);
-/* Takes an idle kernel object of the function, and puts it back. */
+/* Returns the limits of a launch's group. One that Kiln chooses is within those
+   of both entries. */
+kiln__group_limits kiln__spirv_limits(const kiln__spirv_function *function,
+                                      const kiln_launch_request *request);
+/* Returns the entry for a launch of that shape. */
+kiln__spirv_entry *kiln__spirv_entry_of(kiln__spirv_function *function,
+                                        const kiln__launch_shape *shape,
+                                        const kiln_launch_request *request);
+/* Takes an idle kernel object of one of the function's entries, and puts it
+   back. */
 kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
                                     kiln__spirv_function *function,
+                                    kiln__spirv_entry *entry,
                                     kiln_error **error);
 void kiln__spirv_kernel_give(kiln__spirv_function *function,
                              kiln__spirv_kernel *kernel);
-/* Gives the kernel object for a caller that launches by itself; Kiln never uses
-   it. */
+/* Gives the kernel object for a caller that launches by itself, of the entry
+   for any launch; Kiln never uses it. */
 kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
                                    kiln__spirv_function *function,
                                    kiln_error **error);

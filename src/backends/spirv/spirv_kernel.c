@@ -2,16 +2,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "backends/facts.h"
 #include "backends/spirv/spirv.h"
 #include "base/error.h"
 #include "tiers/binary/artifact.h"
 
 /*
- * A driver's kernel object holds the arguments of one launch. So each function
- * keeps a list of idle kernel objects: a launch takes one, sets its arguments,
- * launches, and puts it back. The lock is held for the list only, not while the
- * driver runs. A new object is made only when more threads than ever before
- * launch the function at once.
+ * A driver's kernel object holds the arguments of one launch. So each entry of
+ * a function keeps a list of idle kernel objects: a launch takes one, sets its
+ * arguments, launches, and puts it back. The lock is held for the list only,
+ * not while the driver runs. A new object is made only when more threads than
+ * ever before launch the entry at once.
  */
 
 static const kiln__spirv_driver *driver_of(const kiln__spirv_device *device)
@@ -21,9 +22,26 @@ static const kiln__spirv_driver *driver_of(const kiln__spirv_device *device)
 
 /* ---- the driver's kernels ---- */
 
+static kiln_status native_new(void **out, const kiln__spirv_function *function,
+                              int is_known, kiln_error **error)
+{
+    const kiln__spirv_device *device = function->module->device;
+    kiln_status status;
+    kiln__text name;
+
+    kiln__text_init(&name, &device->context->alloc);
+    kiln__text_add(&name, function->info->name);
+    kiln__text_add(&name, is_known ? KILN__FACTS_SUFFIX : "");
+    status = name.failed ? kiln__error_no_memory(error)
+                         : driver_of(device)->kernel_new(out, function->module,
+                                                         name.bytes, error);
+    kiln__text_dispose(&name);
+    return status;
+}
+
 static kiln_status kernel_new(kiln__spirv_kernel **out,
                               const kiln__spirv_function *function,
-                              kiln_error **error)
+                              kiln__spirv_entry *entry, kiln_error **error)
 {
     const kiln__spirv_device *device = function->module->device;
     kiln__spirv_kernel *kernel =
@@ -32,8 +50,9 @@ static kiln_status kernel_new(kiln__spirv_kernel **out,
 
     if (kernel == NULL)
         return kiln__error_no_memory(error);
-    status = driver_of(device)->kernel_new(&kernel->native, function->module,
-                                           function->info->name, error);
+    kernel->entry = entry;
+    status =
+        native_new(&kernel->native, function, entry == &function->known, error);
     if (status != KILN_OK) {
         kiln__deallocate(&device->context->alloc, kernel, sizeof *kernel);
         return status;
@@ -51,17 +70,18 @@ static void kernel_free(const kiln__spirv_device *device,
 
 kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
                                     kiln__spirv_function *function,
+                                    kiln__spirv_entry *entry,
                                     kiln_error **error)
 {
     kiln__spirv_kernel *kernel;
 
     kiln__mutex_lock(&function->lock);
-    kernel = function->idle;
+    kernel = entry->idle;
     if (kernel != NULL)
-        function->idle = kernel->next;
+        entry->idle = kernel->next;
     kiln__mutex_unlock(&function->lock);
     if (kernel == NULL)
-        return kernel_new(out, function, error);
+        return kernel_new(out, function, entry, error);
     *out = kernel;
     return KILN_OK;
 }
@@ -70,8 +90,8 @@ void kiln__spirv_kernel_give(kiln__spirv_function *function,
                              kiln__spirv_kernel *kernel)
 {
     kiln__mutex_lock(&function->lock);
-    kernel->next = function->idle;
-    function->idle = kernel;
+    kernel->next = kernel->entry->idle;
+    kernel->entry->idle = kernel;
     kiln__mutex_unlock(&function->lock);
 }
 
@@ -81,7 +101,7 @@ kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
 {
     kiln__spirv_kernel *kernel = NULL;
 
-    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
+    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, &function->any, error));
     kiln__mutex_lock(&function->lock);
     if (function->own == NULL) {
         function->own = kernel;
@@ -94,9 +114,10 @@ kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
     return KILN_OK;
 }
 
-/* ---- functions ---- */
+/* ---- entries ---- */
 
-static kiln_status read_parameters(kiln__spirv_function *function,
+static kiln_status read_parameters(kiln__spirv_entry *entry,
+                                   const kiln__spirv_function *function,
                                    kiln_error **error)
 {
     const kiln__spirv_module *module = function->module;
@@ -104,16 +125,89 @@ static kiln_status read_parameters(kiln__spirv_function *function,
     size_t count = 0;
 
     KILN_TRY(kiln__spirv_parameters(all, &count, module->artifact,
-                                    function->info, error));
-    function->parameters =
-        kiln__allocate_array(&module->device->context->alloc, count + 1,
-                             sizeof *function->parameters);
-    if (function->parameters == NULL)
+                                    function->info, entry == &function->known,
+                                    error));
+    entry->parameters = kiln__allocate_array(
+        &module->device->context->alloc, count + 1, sizeof *entry->parameters);
+    if (entry->parameters == NULL)
         return kiln__error_no_memory(error);
-    memcpy(function->parameters, all, count * sizeof *all);
-    function->parameter_count = count;
+    memcpy(entry->parameters, all, count * sizeof *all);
+    entry->parameter_count = count;
     return KILN_OK;
 }
+
+static kiln_status fill_entry(kiln__spirv_entry *entry,
+                              kiln__spirv_function *function,
+                              kiln_error **error)
+{
+    const kiln__spirv_device *device = function->module->device;
+    kiln__spirv_kernel *first = NULL;
+
+    KILN_TRY(read_parameters(entry, function, error));
+    KILN_TRY(kernel_new(&first, function, entry, error));
+    driver_of(device)->ask_limits(&entry->limits, device, first->native);
+    kiln__spirv_kernel_give(function, first);
+    return KILN_OK;
+}
+
+static void end_entry(const kiln__spirv_entry *entry,
+                      const kiln__spirv_device *device)
+{
+    kiln__spirv_kernel *at = entry->idle;
+
+    while (at != NULL) {
+        kiln__spirv_kernel *kernel = at;
+
+        at = kernel->next;
+        kernel_free(device, kernel);
+    }
+    if (entry->parameters != NULL)
+        kiln__deallocate(&device->context->alloc, entry->parameters,
+                         (entry->parameter_count + 1) *
+                             sizeof *entry->parameters);
+}
+
+static int has_known(const kiln__spirv_function *function)
+{
+    return function->known.parameters != NULL;
+}
+
+kiln__group_limits kiln__spirv_limits(const kiln__spirv_function *function,
+                                      const kiln_launch_request *request)
+{
+    kiln__group_limits limits = function->any.limits;
+    const uint32_t *asked = request->block;
+
+    if (has_known(function) && (asked[0] | asked[1] | asked[2]) == 0 &&
+        function->known.limits.items < limits.items)
+        limits.items = function->known.limits.items;
+    return limits;
+}
+
+kiln__spirv_entry *kiln__spirv_entry_of(kiln__spirv_function *function,
+                                        const kiln__launch_shape *shape,
+                                        const kiln_launch_request *request)
+{
+    const kiln_artifact *artifact = function->module->artifact;
+    kiln__facts_shape known;
+    uint64_t items = 1;
+
+    if (!has_known(function))
+        return &function->any;
+    for (unsigned d = 0; d < 3; d++) {
+        known.sizes[d] = shape->grid[d];
+        known.sizes[3 + d] = shape->block[d];
+        known.sizes[6 + d] = shape->groups[d];
+        items *= shape->block[d];
+    }
+    return items <= function->known.limits.items &&
+                   kiln__facts_hold(artifact->facts, artifact->fact_size,
+                                    request->arguments, &known)
+               ? &function->known
+               : &function->any;
+}
+
+/* ---- functions ---- */
 
 static void function_free(kiln__spirv_function *function)
 {
@@ -122,18 +216,10 @@ static void function_free(kiln__spirv_function *function)
 
     if (function->number != 0)
         kiln__loaded_kernels_remove(&device->kernels, function->number);
-    while (function->idle != NULL) {
-        kiln__spirv_kernel *kernel = function->idle;
-
-        function->idle = kernel->next;
-        kernel_free(device, kernel);
-    }
+    end_entry(&function->any, device);
+    end_entry(&function->known, device);
     if (function->own != NULL)
         kernel_free(device, function->own);
-    if (function->parameters != NULL)
-        kiln__deallocate(alloc, function->parameters,
-                         (function->parameter_count + 1) *
-                             sizeof *function->parameters);
     kiln__fork_remove(&device->context->fork, &function->guard);
     kiln__mutex_dispose(&function->lock);
     kiln__deallocate(alloc, function, sizeof *function);
@@ -191,13 +277,11 @@ static kiln_status fill_function(kiln__spirv_function *function,
                                  kiln_error **error)
 {
     const kiln__spirv_module *module = function->module;
-    kiln__spirv_kernel *first = NULL;
 
     KILN_TRY(check_arguments(function, error));
-    KILN_TRY(read_parameters(function, error));
-    KILN_TRY(kernel_new(&first, function, error));
-    driver_of(module->device)->ask_limits(function, first->native);
-    kiln__spirv_kernel_give(function, first);
+    KILN_TRY(fill_entry(&function->any, function, error));
+    if (module->artifact->facts != NULL)
+        KILN_TRY(fill_entry(&function->known, function, error));
     function->number = kiln__loaded_kernels_add(
         &module->device->kernels, module->artifact, function->info->name);
     return function->number != 0 ? KILN_OK : kiln__error_no_memory(error);
@@ -281,6 +365,24 @@ kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
 
 /* ---- modules ---- */
 
+static kiln_status check_facts(const kiln_artifact *artifact,
+                               kiln_error **error)
+{
+    const size_t count =
+        artifact->facts != NULL ? kiln_artifact_kernel_count(artifact) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
+
+        if (!kiln__facts_fit(artifact->facts, artifact->fact_size,
+                             info->argument_bytes))
+            return kiln__error_set(error, KILN_ECORRUPT,
+                                   "%s: facts that do not fit its arguments",
+                                   info->name);
+    }
+    return KILN_OK;
+}
+
 kiln_status kiln__spirv_module_new(kiln__spirv_module **out,
                                    kiln__spirv_device *device,
                                    const kiln_artifact *artifact,
@@ -291,6 +393,7 @@ kiln_status kiln__spirv_module_new(kiln__spirv_module **out,
 
     KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
                                      &device->level, error));
+    KILN_TRY(check_facts(artifact, error));
     module = kiln__allocate(alloc, sizeof *module);
     if (module == NULL)
         return kiln__error_no_memory(error);

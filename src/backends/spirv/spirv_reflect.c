@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "abi/device_abi.h"
+#include "abi/facts_abi.h"
 #include "backends/spirv/spirv.h"
 #include "base/error.h"
 #include "kiln/kernel.h"
@@ -73,6 +74,23 @@ int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out)
     return 1;
 }
 
+kiln_status kiln__spirv_walk_check(kiln__spirv_walk walk, kiln_error **error)
+{
+    kiln__spirv_instruction at;
+    int is_whole = 0;
+
+    while (kiln__spirv_walk_next(&walk, &at)) {
+        if (at.opcode == OP_FUNCTION)
+            is_whole = 0;
+        else if (at.opcode == OP_FUNCTION_END)
+            is_whole = 1;
+    }
+    if (is_whole && !walk.failed)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECORRUPT,
+                           "SPIR-V: the module is cut off");
+}
+
 uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk)
 {
     return walk->words[1] >> 8 & 0xffu;
@@ -82,22 +100,25 @@ uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk)
 
 /* A literal string ends with a NUL inside its words. */
 static int is_named(const kiln__spirv_instruction *at, uint32_t first,
-                    const char *name)
+                    const char *name, const char *suffix)
 {
-    const size_t size = strlen(name) + 1;
+    const char *text = (const char *)(at->words + first);
+    const size_t size = strlen(name), rest = strlen(suffix) + 1;
 
     return at->count > first &&
-           size <= (at->count - first) * sizeof *at->words &&
-           memcmp(at->words + first, name, size) == 0;
+           size + rest <= (at->count - first) * sizeof *at->words &&
+           memcmp(text, name, size) == 0 &&
+           memcmp(text + size, suffix, rest) == 0;
 }
 
 /* Returns the id of the entry point's function, or 0. */
-static uint32_t find_entry(kiln__spirv_walk walk, const char *name)
+static uint32_t find_entry(kiln__spirv_walk walk, const char *name,
+                           const char *suffix)
 {
     kiln__spirv_instruction at;
 
     while (kiln__spirv_walk_next(&walk, &at) && at.opcode != OP_FUNCTION)
-        if (at.opcode == OP_ENTRY_POINT && is_named(&at, 3, name))
+        if (at.opcode == OP_ENTRY_POINT && is_named(&at, 3, name, suffix))
             return at.words[2];
     return 0;
 }
@@ -132,7 +153,9 @@ typedef struct reading {
     kiln__spirv_parameter *out;
     size_t count;
     const kiln_kernel_info *info;
-    int is_local; /* the next parameter is memory of the group */
+    int is_known;
+    int is_local;    /* the next parameter is memory of the group */
+    int may_be_half; /* the next parameter may be its low half */
     kiln_error **error;
 } reading;
 
@@ -164,6 +187,11 @@ static kiln_status judge_type(reading *r, const kiln__spirv_instruction *type,
     return KILN_OK;
 }
 
+static int is_half(const kiln__spirv_instruction *type, uint32_t size)
+{
+    return type->opcode == OP_TYPE_INT && size == 8 && type->words[2] == 32;
+}
+
 /* Reads the function's next parameter, which takes `size` bytes at `offset`. */
 static kiln_status take_parameter(reading *r, uint32_t offset, uint32_t size,
                                   int *is_pointer)
@@ -178,6 +206,8 @@ static kiln_status take_parameter(reading *r, uint32_t offset, uint32_t size,
                            "and it has more");
     if (!find_type(r->start, at.words[1], &type))
         return disagree(r, "a parameter has a type that nobody declares");
+    if (r->may_be_half && is_half(&type, size))
+        size /= 2;
     KILN_TRY(judge_type(r, &type, size, is_pointer));
     if (*is_pointer)
         size = sizeof(void *);
@@ -202,11 +232,13 @@ static kiln_status take_argument(reading *r, const kiln_argument_info *argument)
         return disagree(r, "an array's size is no whole number of words");
     for (uint32_t at = sizeof(void *); at < argument->size;
          at += (uint32_t)sizeof(int64_t)) {
+        r->may_be_half = r->is_known;
         KILN_TRY(take_parameter(r, argument->offset + at, sizeof(int64_t),
                                 &is_pointer));
         if (is_pointer)
             return disagree(r, "an array's size is a pointer");
     }
+    r->may_be_half = 0;
     return KILN_OK;
 }
 
@@ -253,18 +285,20 @@ static kiln_status take_all(reading *r)
 
 kiln_status kiln__spirv_parameters(kiln__spirv_parameter *out, size_t *count,
                                    const kiln_artifact *artifact,
-                                   const kiln_kernel_info *info,
+                                   const kiln_kernel_info *info, int is_known,
                                    kiln_error **error)
 {
-    reading r = {.out = out, .info = info, .error = error};
+    reading r = {
+        .out = out, .info = info, .is_known = is_known, .error = error};
     size_t size;
     const void *bytes = kiln_artifact_bytes(artifact, &size);
     uint32_t entry;
 
     KILN_TRY(kiln__spirv_walk_init(&r.start, bytes, size, error));
-    entry = find_entry(r.start, info->name);
+    entry = find_entry(r.start, info->name, is_known ? KILN__FACTS_SUFFIX : "");
     if (entry == 0)
-        return disagree(&r, "the module has no such kernel");
+        return disagree(&r, is_known ? "the module has no second entry"
+                                     : "the module has no such kernel");
     r.at = r.start;
     if (!find_function(&r.at, entry))
         return disagree(&r, "the module has no such function");

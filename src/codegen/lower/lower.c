@@ -428,6 +428,7 @@ static kiln_status lower_known(kiln__lowering *l)
     add_module(l->job);
     kiln__job_switch(l->job);
     l->job->is_known = 1;
+    l->job->static_local_bytes = 0; /* of one body or the other, too */
     kiln__lower_find_failures(l);
     kiln__lower_find_flags(l);
     KILN_TRY(declare_all(l, "known.fn"));

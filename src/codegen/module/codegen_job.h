@@ -540,9 +540,9 @@ typedef struct kiln__codegen_backend {
     /* NULL, or rewrites the modules after the passes into what the target's
        code generation takes, and refuses what it cannot take. */
     kiln_status (*adapt)(kiln__codegen_job *job);
-    /* NULL, or three pipelines in LLVM's text form: for level 0 and for large
+    /* NULL, or four pipelines in LLVM's text form: for level 0 and for large
        functions; for all others; for large functions whose variables stay in
-       memory. */
+       memory; for a device's entry for any launch. */
     const char *const *passes;
     /* Above this value of kiln__llvm_crowding(), register allocation takes too
        long for a module. 0: there is no limit. */

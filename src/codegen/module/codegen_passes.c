@@ -83,10 +83,6 @@ static const pipeline small = {
 static const pipeline quick = {
     .go_on = "always-inline,globaldce,function(sroa<modify-cfg>)"};
 
-/* For a device's entry for any launch, which is hardly ever launched. Targets
-   add passes of their own that its code needs. */
-static const pipeline general = {.go_on = "default<O1>"};
-
 /* For loops with checks, after LLVM's own passes. */
 static const char unrolled[] =
     "function<eager-inv>(loop-unroll<O3>,early-cse<memssa>," COMBINE
@@ -123,6 +119,20 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
     if (job->proof_function != NULL ? job->safe_can_fail : job->can_fail)
         return checked;
     return unchecked;
+}
+
+/* Of the checked module. A device's entry for any launch is hardly ever
+   launched, so it gets few passes; targets add some of their own that its code
+   needs. */
+static pipeline pipeline_of_checked(const kiln__codegen_job *job)
+{
+    static const pipeline general = {.go_on = "default<O1>"};
+
+    if (!job->is_known)
+        return quick;
+    if (job->backend->passes != NULL)
+        return (pipeline){.go_on = job->backend->passes[3]};
+    return general;
 }
 
 static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,
@@ -341,15 +351,54 @@ static void merge_constants(LLVMModuleRef module)
     }
 }
 
+static int is_group_memory(LLVMValueRef global)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(global)) ==
+               KILN__SHARED_SPACE &&
+           LLVMGetLinkage(global) == LLVMInternalLinkage;
+}
+
+/* A group runs one of the entries, so their arrays can be the same memory.
+   Those of the second one that the first one has, too, become declarations. */
+static void share_group_memory(LLVMModuleRef general, LLVMModuleRef known)
+{
+    LLVMValueRef at, same;
+    size_t size;
+
+    for (at = LLVMGetFirstGlobal(known); at != NULL;
+         at = LLVMGetNextGlobal(at)) {
+        same = LLVMGetNamedGlobal(general, LLVMGetValueName2(at, &size));
+        if (same == NULL || !is_group_memory(at) || !is_group_memory(same) ||
+            LLVMGlobalGetValueType(at) != LLVMGlobalGetValueType(same))
+            continue;
+        LLVMSetInitializer(at, NULL);
+        LLVMSetLinkage(at, LLVMExternalLinkage);
+        LLVMSetLinkage(same, LLVMExternalLinkage);
+    }
+}
+
+static void hide_group_memory(LLVMModuleRef module)
+{
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstGlobal(module); at != NULL;
+         at = LLVMGetNextGlobal(at))
+        if (LLVMGetPointerAddressSpace(LLVMTypeOf(at)) == KILN__SHARED_SPACE &&
+            LLVMGetInitializer(at) != NULL)
+            LLVMSetLinkage(at, LLVMInternalLinkage);
+}
+
 kiln_status kiln__join_entries(kiln__codegen_job *job)
 {
     const LLVMModuleRef known = job->module;
 
     job->module = job->checked_module;
     job->checked_module = NULL;
+    share_group_memory(job->module, known);
     if (LLVMLinkModules2(job->module, known) != 0)
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "the two entries cannot be linked");
+    hide_group_memory(job->module);
     merge_constants(job->module);
     return job->status;
 }
@@ -383,12 +432,11 @@ static void walk(kiln__codegen_job *job)
 
 kiln_status kiln__optimise(kiln__codegen_job *job)
 {
-    const pipeline p = pipeline_of(job);
+    const pipeline p = pipeline_of(job), other = pipeline_of_checked(job);
     kiln_status status = optimise(job, job->module, &p);
 
     if (status == KILN_OK && job->checked_module != NULL)
-        status = optimise(job, job->checked_module,
-                          job->is_known ? &general : &quick);
+        status = optimise(job, job->checked_module, &other);
     if (status == KILN_OK && job->items_end)
         status = end_items(job, 1);
     if (status == KILN_OK)

@@ -241,7 +241,7 @@ static void add_types(wrapper *w, const kiln__parameter *parameter)
 
         w->types[w->type_count++] =
             is_small ? kiln__job_i32(w->job) : kiln__job_i64(w->job);
-        if (is_small) /* the high half */
+        if (is_small && !kiln__hardware(w->job)->sets_each_argument)
             w->types[w->type_count++] = kiln__job_i32(w->job);
     }
 }
@@ -284,9 +284,10 @@ static LLVMValueRef pass_word(wrapper *w, const kiln__parameter *parameter,
 {
     const unsigned at = w->at;
 
-    w->at += is_small_size(w, parameter, word) ? 2 : 1;
+    w->at++;
     if (!is_small_size(w, parameter, word))
         return LLVMGetParam(w->kernel, at);
+    w->at += !kiln__hardware(w->job)->sets_each_argument; /* the high half */
     kiln__llvm_is_below(w->kernel, at, KILN__SMALL_MOST + 1);
     return LLVMBuildZExt(w->builder, LLVMGetParam(w->kernel, at),
                          kiln__job_i64(w->job), "");

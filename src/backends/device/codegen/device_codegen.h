@@ -21,6 +21,9 @@ typedef struct kiln__device_hardware {
     /* Dynamic group memory is the kernel's last parameter; otherwise it is what
        a variable of no size stands for. */
     int local_is_parameter;
+    /* The driver sets arguments one by one, so an array's size that is known to
+       be small is one parameter of 32 bits. Otherwise it is two, its halves. */
+    int sets_each_argument;
     uint32_t group_max; /* most items of a group */
     /* Return ids and sizes along a dimension, as i64. */
     LLVMValueRef (*local_id)(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -31,6 +34,10 @@ typedef struct kiln__device_hardware {
                                uint32_t dimension);
     LLVMValueRef (*group_count)(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 uint32_t dimension);
+    /* NULL, or returns an item's id in the grid, or with `is_size` the grid's
+       size, as i64, in launches that begin at 0. */
+    LLVMValueRef (*grid_id)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            int is_size, uint32_t dimension);
     /* Return how many lanes a sub-group may have, and this lane's number, as
        i64. */
     LLVMValueRef (*lanes)(kiln__codegen_job *job, LLVMBuilderRef builder);

@@ -61,9 +61,12 @@ static LLVMValueRef small_query(kiln__codegen_job *job, LLVMBuilderRef builder,
     const kiln__device_hardware *hardware = kiln__hardware(job);
     const int is_id = query == KILN__QUERY_GLOBAL_ID;
     const LLVMTypeRef i32 = kiln__job_i32(job);
-    LLVMValueRef value = is_id ? hardware->group_id(job, builder, d)
-                               : hardware->group_count(job, builder, d);
+    LLVMValueRef value;
 
+    if (hardware->grid_id != NULL)
+        return hardware->grid_id(job, builder, !is_id, d);
+    value = is_id ? hardware->group_id(job, builder, d)
+                  : hardware->group_count(job, builder, d);
     value = kiln__device_multiply(
         builder, LLVMBuildTrunc(builder, value, i32, ""),
         LLVMBuildTrunc(builder, kiln__device_group_size(job, builder, d), i32,

@@ -24,6 +24,7 @@
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Scalar.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LowerMemIntrinsics.h>
 
@@ -280,7 +281,8 @@ class numbering_manager : public llvm::legacy::PassManagerBase
     {
         const bool writes = pass->getPassName() == "SPIRV Assembly Printer";
 
-        if (pass->getPassID() == prepares->getPassID()) {
+        if (pass->getPassID() == prepares->getPassID() ||
+            pass->getPassID() == counts->getPassID()) {
             delete pass;
             return;
         }
@@ -295,6 +297,7 @@ class numbering_manager : public llvm::legacy::PassManagerBase
   private:
     std::unique_ptr<llvm::Pass> prepares{
         llvm::createCodeGenPrepareLegacyPass()};
+    std::unique_ptr<llvm::Pass> counts{llvm::createLoopStrengthReducePass()};
 };
 } // namespace
 

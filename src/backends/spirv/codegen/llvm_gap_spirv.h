@@ -20,6 +20,8 @@ void kiln__llvm_replace_freeze(LLVMValueRef freeze);
 /* Replaces the address of a struct's member by a byte offset from the struct;
    `address` may be erased. */
 void kiln__llvm_count_bytes(LLVMValueRef address);
+/* spirv_addresses.cc: makes the module's addresses short. */
+void kiln__llvm_spirv_addresses(LLVMModuleRef module);
 /* Erases the instruction and all after it; the block has no terminator then. */
 void kiln__llvm_cut(LLVMValueRef instruction);
 /* Replaces an atomic update by a loop of compare and swap. */

@@ -564,6 +564,7 @@ kiln_status kiln__spirv_adapt(kiln__codegen_job *job)
         while (!kiln__spirv_has(job, "fp64") && expand_one(job, f)) {
         }
     }
+    kiln__llvm_spirv_addresses(job->module);
     for (f = LLVMGetFirstFunction(job->module); f != NULL; f = next) {
         next = LLVMGetNextFunction(f);
         if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) == NULL)

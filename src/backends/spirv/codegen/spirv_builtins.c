@@ -251,6 +251,8 @@ static const char *const names[] = {
 /* For the groups, ids and clock of the code that Kiln makes. */
 static const char *const own[] = {
     "_Z12get_local_idj",
+    "_Z13get_global_idj",
+    "_Z15get_global_sizej",
     "_Z12get_group_idj",
     "_Z14get_local_sizej",
     "_Z14get_num_groupsj",

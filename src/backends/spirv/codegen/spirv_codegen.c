@@ -19,7 +19,8 @@
 
 /* ---- ids ---- */
 
-/* Calls a function of OpenCL that returns a size_t for a dimension. */
+/* Calls a function of OpenCL that returns a size_t for a dimension. In small
+   grids it is known to be small. */
 static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  const char *name, uint32_t d)
 {
@@ -27,15 +28,25 @@ static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMValueRef dimension = kiln__job_number32(job, d);
     const LLVMValueRef function =
         kiln__spirv_builtin(job, name, kiln__job_i64(job), &i32, 1);
+    const LLVMValueRef value = LLVMBuildCall2(
+        builder, LLVMGlobalGetValueType(function), function, &dimension, 1, "");
 
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          &dimension, 1, "");
+    return job->is_known ? kiln__device_range(job, builder, value, 0,
+                                              KILN__SMALL_MOST + 1)
+                         : value;
 }
 
+/* A group's sizes are bounds that LLVM knows if they are required. */
 static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
                              uint32_t d)
 {
-    return of_dimension(job, builder, "_Z12get_local_idj", d);
+    const LLVMValueRef value =
+        of_dimension(job, builder, "_Z12get_local_idj", d);
+
+    return kiln__device_group_is_known(job)
+               ? kiln__device_range(job, builder, value, 0,
+                                    kiln__device_size_most(job, d))
+               : value;
 }
 
 static LLVMValueRef group_id(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -54,6 +65,14 @@ static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 uint32_t d)
 {
     return of_dimension(job, builder, "_Z14get_num_groupsj", d);
+}
+
+static LLVMValueRef grid_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            int is_size, uint32_t d)
+{
+    return of_dimension(job, builder,
+                        is_size ? "_Z15get_global_sizej" : "_Z13get_global_idj",
+                        d);
 }
 
 /* ---- sub-groups ---- */
@@ -266,11 +285,22 @@ static void name_scopes(const kiln__codegen_job *job)
     (void)LLVMGetSyncScopeID(job->context, "device", 6);
 }
 
+static kiln_status bind(kiln__codegen_job *job)
+{
+    KILN_TRY(kiln__spirv_bind_calls(job));
+    return kiln__spirv_inline_all(job);
+}
+
+/* The kernel's entries are in modules of their own still. */
 static kiln_status wrap(kiln__codegen_job *job)
 {
     KILN_TRY(kiln__device_wrap(job));
-    KILN_TRY(kiln__spirv_bind_calls(job));
-    return kiln__spirv_inline_all(job);
+    KILN_TRY(bind(job));
+    kiln__job_switch(job);
+    if (job->is_known)
+        (void)bind(job);
+    kiln__job_switch(job);
+    return job->status;
 }
 
 /* ---- the payload ---- */
@@ -300,23 +330,29 @@ static kiln_status finish_payload(kiln__codegen_job *job,
 #define EARLY SIMPLIFY("keep-loops;no-hoist-common-insts;no-sink-common-insts")
 #define LATE SIMPLIFY("no-keep-loops;hoist-common-insts;sink-common-insts")
 #define COMBINE "instcombine<max-iterations=1;no-verify-fixpoint>"
+#define UNROLL "loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound>,"
 
-static const char *const passes[3] = {
+#define USUAL(unroll) \
+    "always-inline,globaldce,function<eager-inv>(" \
+    "sroa<modify-cfg>,early-cse<memssa>,infer-address-spaces," EARLY \
+    "," COMBINE "," \
+    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;" \
+    "trivial>)," EARLY "," COMBINE ",loop(loop-deletion)," unroll \
+    "sroa<modify-cfg>,infer-address-spaces,gvn<>," RANGES COMBINE \
+    ",adce," LATE ",infer-alignment,expand-reductions),globaldce"
+#define RANGES "sccp,correlated-propagation,"
+
+static const char *const passes[4] = {
     "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
     "early-cse<memssa>,infer-address-spaces,simplifycfg,expand-reductions),"
     "globaldce",
 
-    "always-inline,globaldce,function<eager-inv>("
-    "sroa<modify-cfg>,early-cse<memssa>,infer-address-spaces," EARLY "," COMBINE
-    ","
-    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;"
-    "trivial>)," EARLY "," COMBINE ","
-    "loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,"
-    "infer-address-spaces,gvn<>," COMBINE ",adce," LATE
-    ",infer-alignment,expand-reductions),globaldce",
+    USUAL(UNROLL),
 
     "always-inline,globaldce,function(infer-address-spaces,simplifycfg,"
     "expand-reductions),globaldce",
+
+    USUAL("loop(loop-unroll-full),"),
 };
 
 /* Where barriers ask for failures, a kernel has more paths than some drivers
@@ -336,6 +372,7 @@ static const kiln__device_hardware hardware = {
         {
             .array_space = KILN__SPACE_GENERIC,
             .bytes_space = KILN__SPACE_PRIVATE,
+            .has_facts = 1,
             .item_space = KILN__SPACE_PRIVATE,
             .scope = "device",
             .barrier = barrier,
@@ -352,11 +389,13 @@ static const kiln__device_hardware hardware = {
     .kernel_convention = KILN__SPIR_KERNEL,
     .aggregate = "byval",
     .local_is_parameter = 1,
+    .sets_each_argument = 1,
     .group_max = 1024,
     .local_id = local_id,
     .group_id = group_id,
     .group_size = group_size,
     .group_count = group_count,
+    .grid_id = grid_id,
     .lanes = lanes,
     .lane = lane,
     .sub_group = sub_group,

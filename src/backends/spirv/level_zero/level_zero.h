@@ -179,7 +179,9 @@ kiln_status kiln__level_zero_kernel_new(void **native,
                                         const char *name, kiln_error **error);
 void kiln__level_zero_kernel_free(const kiln__spirv_device *device,
                                   void *native);
-void kiln__level_zero_ask_limits(kiln__spirv_function *function, void *native);
+void kiln__level_zero_ask_limits(kiln__group_limits *out,
+                                 const kiln__spirv_device *device,
+                                 void *native);
 
 /* ---- level_zero_queue.c ---- */
 

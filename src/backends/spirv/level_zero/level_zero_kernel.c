@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /*
- * Makes the driver's kernel objects for spirv_kernel.c, and finds a function's
+ * Makes the driver's kernel objects for spirv_kernel.c, and finds their
  * limits. Arguments are set by level_zero_queue.c.
  */
 
@@ -54,22 +54,20 @@ void kiln__level_zero_kernel_free(const kiln__spirv_device *device,
 
 /* What the compiler knows about the kernel has precedence over the device's
    properties. */
-void kiln__level_zero_ask_limits(kiln__spirv_function *function, void *native)
+void kiln__level_zero_ask_limits(kiln__group_limits *out,
+                                 const kiln__spirv_device *device, void *native)
 {
-    const kiln__level_zero_device *device =
-        kiln__level_zero_of(function->module->device);
-    kiln__group_limits *limits = &function->limits;
+    const kiln__level_zero_device *of = kiln__level_zero_of(device);
     ze_kernel_properties_t found = {.stype =
                                         ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
 
-    limits->items = device->facts.group_items;
-    limits->width = device->facts.width;
-    memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
+    out->items = of->facts.group_items;
+    out->width = of->facts.width;
+    memcpy(out->sizes, of->facts.local_sizes, sizeof out->sizes);
     for (int i = 0; i < 3; i++)
-        limits->groups[i] = UINT32_MAX; /* members of ze_group_count_t have 32
+        out->groups[i] = UINT32_MAX; /* members of ze_group_count_t have 32
                                            bits */
-    if (device->api->zeKernelGetProperties(native, &found) ==
-            ZE_RESULT_SUCCESS &&
+    if (of->api->zeKernelGetProperties(native, &found) == ZE_RESULT_SUCCESS &&
         found.maxSubgroupSize != 0)
-        limits->width = found.maxSubgroupSize;
+        out->width = found.maxSubgroupSize;
 }

@@ -102,6 +102,7 @@ kiln_status kiln__level_zero_load(void *self, void *device,
 
     (void)self;
     KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
+    KILN_TRY(kiln__spirv_walk_check(walk, error));
     return load_module(module, device, artifact,
                        (input){ZE_MODULE_FORMAT_IL_SPIRV, bytes, size}, error);
 }

@@ -146,60 +146,69 @@ void kiln__level_zero_queue_free(void *self, void *queue)
 
 /* ---- launching ---- */
 
-/* The group that the driver suggests; zeros: none. */
-static void suggest(uint32_t block[3], const zero_queue *queue,
-                    ze_kernel_handle_t kernel,
-                    const kiln_launch_request *request)
+/* The group that the driver suggests; zeros: none. Most launches take the
+   second entry of a kernel that has one. */
+static kiln_status suggest(uint32_t block[3], const zero_queue *queue,
+                           kiln__spirv_function *function,
+                           const kiln_launch_request *request,
+                           kiln_error **error)
 {
     const uint64_t *grid = request->grid;
+    kiln__spirv_kernel *kernel;
 
-    memset(block, 0, 3 * sizeof *block);
-    if (grid[0] <= UINT32_MAX && grid[1] <= UINT32_MAX &&
-        grid[2] <= UINT32_MAX &&
-        queue->device->api->zeKernelSuggestGroupSize(
-            kernel, (uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2],
-            &block[0], &block[1], &block[2]) != ZE_RESULT_SUCCESS)
+    if (grid[0] > UINT32_MAX || grid[1] > UINT32_MAX || grid[2] > UINT32_MAX)
+        return KILN_OK;
+    KILN_TRY(kiln__spirv_kernel_take(
+        &kernel, function,
+        function->known.parameters != NULL ? &function->known : &function->any,
+        error));
+    if (queue->device->api->zeKernelSuggestGroupSize(
+            kernel->native, (uint32_t)grid[0], (uint32_t)grid[1],
+            (uint32_t)grid[2], &block[0], &block[1],
+            &block[2]) != ZE_RESULT_SUCCESS)
         memset(block, 0, 3 * sizeof *block);
+    kiln__spirv_kernel_give(function, kernel);
+    return KILN_OK;
 }
 
-static kiln_status find_shape(zero_queue *queue, ze_kernel_handle_t kernel,
-                              const kiln__spirv_function *function,
+static kiln_status find_shape(zero_queue *queue, kiln__spirv_function *function,
                               const kiln_launch_request *request,
                               kiln_error **error)
 {
     uint32_t suggested[3] = {0};
+    kiln__group_limits limits;
 
     if (kiln__launch_shape_is(&queue->shape, function->number, request))
         return KILN_OK;
     if ((request->block[0] | request->block[1] | request->block[2]) == 0)
-        suggest(suggested, queue, kernel, request);
+        KILN_TRY(suggest(suggested, queue, function, request, error));
+    limits = kiln__spirv_limits(function, request);
     return kiln__launch_shape_find(&queue->shape, function->number, request,
-                                   &function->limits, suggested, error);
+                                   &limits, suggested, error);
 }
 
 static ze_result_t set_arguments(const zero_queue *queue,
-                                 ze_kernel_handle_t kernel,
-                                 const kiln__spirv_function *function,
+                                 const kiln__spirv_kernel *kernel,
                                  const void *arguments)
 {
+    const kiln__spirv_entry *entry = kernel->entry;
     ze_result_t code = ZE_RESULT_SUCCESS;
 
-    for (size_t i = 0;
-         i < function->parameter_count && code == ZE_RESULT_SUCCESS; i++) {
-        const kiln__spirv_parameter *at = &function->parameters[i];
-
+    for (size_t i = 0; i < entry->parameter_count && code == ZE_RESULT_SUCCESS;
+         i++) {
+        const kiln__spirv_parameter *at = &entry->parameters[i];
         const void *value = (const unsigned char *)arguments + at->offset;
 
         code = queue->device->api->zeKernelSetArgumentValue(
-            kernel, (uint32_t)i,
+            kernel->native, (uint32_t)i,
             at->is_local ? kiln__spirv_local_size(value) : at->size,
             at->is_local ? NULL : value);
     }
     return code;
 }
 
-static ze_result_t append(const zero_queue *queue, ze_kernel_handle_t kernel,
-                          const kiln__spirv_function *function,
+static ze_result_t append(const zero_queue *queue,
+                          const kiln__spirv_kernel *kernel,
                           const void *arguments)
 {
     const kiln__level_zero_api *api = queue->device->api;
@@ -207,13 +216,14 @@ static ze_result_t append(const zero_queue *queue, ze_kernel_handle_t kernel,
     const uint64_t *counts = queue->shape.groups;
     const ze_group_count_t groups = {(uint32_t)counts[0], (uint32_t)counts[1],
                                      (uint32_t)counts[2]};
-    ze_result_t code = set_arguments(queue, kernel, function, arguments);
+    ze_result_t code = set_arguments(queue, kernel, arguments);
 
     if (code == ZE_RESULT_SUCCESS)
-        code = api->zeKernelSetGroupSize(kernel, block[0], block[1], block[2]);
+        code = api->zeKernelSetGroupSize(kernel->native, block[0], block[1],
+                                         block[2]);
     if (code == ZE_RESULT_SUCCESS)
-        code = api->zeCommandListAppendLaunchKernel(queue->native, kernel,
-                                                    &groups, NULL, 0, NULL);
+        code = api->zeCommandListAppendLaunchKernel(
+            queue->native, kernel->native, &groups, NULL, 0, NULL);
     if (code == ZE_RESULT_SUCCESS)
         code = api->zeCommandListAppendBarrier(queue->native, NULL, 0, NULL);
     return code;
@@ -236,7 +246,8 @@ static kiln_status need_state(zero_queue *queue,
                : KILN_OK;
 }
 
-static kiln_status launch_with(zero_queue *queue, ze_kernel_handle_t kernel,
+static kiln_status launch_with(zero_queue *queue,
+                               const kiln__spirv_kernel *kernel,
                                const kiln__spirv_function *function,
                                const kiln_launch_request *request,
                                kiln_error **error)
@@ -244,13 +255,9 @@ static kiln_status launch_with(zero_queue *queue, ze_kernel_handle_t kernel,
     const uint32_t *block = queue->shape.block;
     ze_result_t code;
 
-    KILN_TRY(find_shape(queue, kernel, function, request, error));
-    KILN_TRY(need_state(queue, function, error));
-    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)queue->state,
-                              function->number);
     queue->is_busy = 1;
     queue->is_stale = 1;
-    code = append(queue, kernel, function, request->arguments);
+    code = append(queue, kernel, request->arguments);
     if (code == ZE_RESULT_SUCCESS)
         return KILN_OK;
     return kiln__error_set(error, kiln__level_zero_status(code),
@@ -276,8 +283,14 @@ kiln_status kiln__level_zero_launch(void *self, void *queue,
                                      &to->device->base, error));
     KILN_TRY(kiln__launch_local_check(
         to->device->base.name, to->device->base.local_bytes, request, error));
-    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
-    status = launch_with(to, kernel->native, function, request, error);
+    KILN_TRY(find_shape(to, function, request, error));
+    KILN_TRY(need_state(to, function, error));
+    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
+                              function->number);
+    KILN_TRY(kiln__spirv_kernel_take(
+        &kernel, function, kiln__spirv_entry_of(function, &to->shape, request),
+        error));
+    status = launch_with(to, kernel, function, request, error);
     kiln__spirv_kernel_give(function, kernel);
     return status;
 }

@@ -193,7 +193,8 @@ kiln_status kiln__opencl_kernel_new(void **native,
                                     const kiln__spirv_module *module,
                                     const char *name, kiln_error **error);
 void kiln__opencl_kernel_free(const kiln__spirv_device *device, void *native);
-void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native);
+void kiln__opencl_ask_limits(kiln__group_limits *out,
+                             const kiln__spirv_device *device, void *native);
 /* Sets every argument from the packed block. */
 kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
                                     const kiln__spirv_function *function,

@@ -109,10 +109,11 @@ kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
 {
     const kiln__opencl_device *device =
         kiln__opencl_of(function->module->device);
+    const kiln__spirv_entry *entry = kernel->entry;
     cl_int code;
 
-    for (size_t i = 0; i < function->parameter_count; i++) {
-        const kiln__spirv_parameter *at = &function->parameters[i];
+    for (size_t i = 0; i < entry->parameter_count; i++) {
+        const kiln__spirv_parameter *at = &entry->parameters[i];
         const void *value = (const unsigned char *)block + at->offset;
 
         if (at->is_pointer)
@@ -143,15 +144,14 @@ static uint32_t group_number(const kiln__opencl_device *device,
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native)
+void kiln__opencl_ask_limits(kiln__group_limits *out,
+                             const kiln__spirv_device *device, void *native)
 {
-    const kiln__opencl_device *device =
-        kiln__opencl_of(function->module->device);
-    kiln__group_limits *limits = &function->limits;
+    const kiln__opencl_device *of = kiln__opencl_of(device);
 
-    limits->items = group_number(device, native, CL_KERNEL_WORK_GROUP_SIZE);
-    limits->width = group_number(device, native,
-                                 CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
-    memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
-    memset(limits->groups, 0xff, sizeof limits->groups);
+    out->items = group_number(of, native, CL_KERNEL_WORK_GROUP_SIZE);
+    out->width =
+        group_number(of, native, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+    memcpy(out->sizes, of->facts.local_sizes, sizeof out->sizes);
+    memset(out->groups, 0xff, sizeof out->groups);
 }

@@ -125,6 +125,7 @@ static kiln_status make_program(kiln__spirv_module *module,
     cl_int code = CL_SUCCESS;
 
     KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
+    KILN_TRY(kiln__spirv_walk_check(walk, error));
     minor = kiln__spirv_walk_minor(&walk);
     if (minor < 32 && (device->facts.il_minors >> minor & 1) != 0) {
         module->native = with_il(device, bytes, size, &code);

@@ -221,6 +221,20 @@ static kiln_status need_state(opencl_queue *queue,
                : KILN_OK;
 }
 
+static kiln_status find_shape(opencl_queue *queue,
+                              const kiln__spirv_function *function,
+                              const kiln_launch_request *request,
+                              kiln_error **error)
+{
+    kiln__group_limits limits;
+
+    if (kiln__launch_shape_is(&queue->shape, function->number, request))
+        return KILN_OK;
+    limits = kiln__spirv_limits(function, request);
+    return kiln__launch_shape_find(&queue->shape, function->number, request,
+                                   &limits, NULL, error);
+}
+
 kiln_status kiln__opencl_launch(void *self, void *queue,
                                 const kiln_launch_request *request,
                                 kiln_exception *exception, kiln_error **error)
@@ -234,15 +248,15 @@ kiln_status kiln__opencl_launch(void *self, void *queue,
     (void)exception;
     KILN_TRY(kiln__spirv_function_on(&function, request->function,
                                      &to->device->base, error));
-    if (!kiln__launch_shape_is(&to->shape, function->number, request))
-        KILN_TRY(kiln__launch_shape_find(&to->shape, function->number, request,
-                                         &function->limits, NULL, error));
+    KILN_TRY(find_shape(to, function, request, error));
     KILN_TRY(kiln__launch_local_check(
         to->device->base.name, to->device->base.local_bytes, request, error));
     KILN_TRY(need_state(to, function, error));
     (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
                               function->number);
-    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
+    KILN_TRY(kiln__spirv_kernel_take(
+        &kernel, function, kiln__spirv_entry_of(function, &to->shape, request),
+        error));
     drop_marker(to);
     to->is_busy = 1;
     status = launch_with(to, kernel, function, request, error);
