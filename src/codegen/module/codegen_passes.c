@@ -426,8 +426,10 @@ static void walk(kiln__codegen_job *job)
         return;
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f))
+        if (!LLVMIsDeclaration(f)) {
             kiln__llvm_walk(f);
+            kiln__llvm_share_addresses(f);
+        }
 }
 
 kiln_status kiln__optimise(kiln__codegen_job *job)

@@ -89,6 +89,10 @@ void kiln__llvm_is_below(LLVMValueRef function, unsigned at, uint64_t end);
    compute. */
 void kiln__llvm_walk(LLVMValueRef function);
 
+/* ---- neighbours.cc ---- */
+/* Lets accesses that are a known number of bytes apart share an address. */
+void kiln__llvm_share_addresses(LLVMValueRef function);
+
 /* ---- apart.cc: arrays that do not overlap ---- */
 typedef struct kiln__llvm_array {
     unsigned at; /* number of the kernel's parameter */
