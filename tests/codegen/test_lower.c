@@ -235,14 +235,14 @@ static void assert_parameter(const kiln__parameter *parameter,
 static void parameters_are_described_as_the_packed_block_has_them(void **state)
 {
     static const kiln__parameter expected[] = {
-        {KILN__PARAMETER_ARRAY, 0, 24, 8, 2, 0},
-        {KILN__PARAMETER_ARRAY, 0, 24, 8, 1, 1},
-        {KILN__PARAMETER_SCALAR, KILN_TYPE_BOOL, 1, 1, 0, 0},
-        {KILN__PARAMETER_SCALAR, KILN_TYPE_F16, 2, 2, 0, 0},
-        {KILN__PARAMETER_EMPTY, 0, 0, 1, 0, 0},
-        {KILN__PARAMETER_BYTES, 0, 24, 8, 0, 0},
-        {KILN__PARAMETER_BYTES, 0, 12, 4, 0, 0},
-        {KILN__PARAMETER_EMPTY, 0, 0, 1, 0, 0},
+        {KILN__PARAMETER_ARRAY, 0, 24, 8, 2, 0, 0, 0, 0},
+        {KILN__PARAMETER_ARRAY, 0, 24, 8, 1, 1, 0, 0, 0},
+        {KILN__PARAMETER_SCALAR, KILN_TYPE_BOOL, 1, 1, 0, 0, 0, 0, 0},
+        {KILN__PARAMETER_SCALAR, KILN_TYPE_F16, 2, 2, 0, 0, 0, 0, 0},
+        {KILN__PARAMETER_EMPTY, 0, 0, 1, 0, 0, 0, 0, 0},
+        {KILN__PARAMETER_BYTES, 0, 24, 8, 0, 0, 0, 0, 0},
+        {KILN__PARAMETER_BYTES, 0, 12, 4, 0, 0, 0, 0, 0},
+        {KILN__PARAMETER_EMPTY, 0, 0, 1, 0, 0, 0, 0, 0},
     };
     const char *text =
         KERNEL "(param %0 f32[:,:]) (param %1 i8[strided :]) (param %2 Bool)"
