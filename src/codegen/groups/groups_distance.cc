@@ -13,7 +13,7 @@ using namespace llvm::PatternMatch;
 
 #define DEPTH_MAX 32 /* of an expression */
 
-static groups_distance distance_of(groups_neighbours &n,
+static groups_distance distance_of(const groups_neighbours &n,
                                    const llvm::Value *value, unsigned depth);
 
 static groups_distance times(groups_distance a, int64_t by)
@@ -33,7 +33,7 @@ static groups_distance plus(groups_distance a, groups_distance b)
                : std::nullopt;
 }
 
-static groups_distance of_pointer(groups_neighbours &n,
+static groups_distance of_pointer(const groups_neighbours &n,
                                   const llvm::GetElementPtrInst *gep,
                                   unsigned depth)
 {
@@ -52,7 +52,7 @@ static groups_distance of_pointer(groups_neighbours &n,
     return sum;
 }
 
-static groups_distance of_product(groups_neighbours &n,
+static groups_distance of_product(const groups_neighbours &n,
                                   const llvm::Instruction *at, unsigned depth)
 {
     const auto *by = llvm::dyn_cast<llvm::ConstantInt>(at->getOperand(1));
@@ -69,7 +69,7 @@ static groups_distance of_product(groups_neighbours &n,
 /* LLVM writes a truncation that is extended, and often multiplied by the size
    of an element, as a shift to the left and one to the right, with sums in
    between. */
-static groups_distance of_shift_back(groups_neighbours &n,
+static groups_distance of_shift_back(const groups_neighbours &n,
                                      const llvm::Instruction *at,
                                      unsigned depth)
 {
@@ -84,7 +84,7 @@ static groups_distance of_shift_back(groups_neighbours &n,
 }
 
 /* It writes an unsigned int as a mask of an id's bits. */
-static groups_distance of_mask(groups_neighbours &n,
+static groups_distance of_mask(const groups_neighbours &n,
                                const llvm::Instruction *at, unsigned depth)
 {
     const llvm::APInt *mask;
@@ -94,8 +94,8 @@ static groups_distance of_mask(groups_neighbours &n,
                : std::nullopt;
 }
 
-static groups_distance of_sum(groups_neighbours &n, const llvm::Instruction *at,
-                              unsigned depth)
+static groups_distance of_sum(const groups_neighbours &n,
+                              const llvm::Instruction *at, unsigned depth)
 {
     const groups_distance a = distance_of(n, at->getOperand(0), depth);
     const groups_distance b = distance_of(n, at->getOperand(1), depth);
@@ -105,7 +105,7 @@ static groups_distance of_sum(groups_neighbours &n, const llvm::Instruction *at,
 }
 
 /* Ids along the dimension differ by 1. */
-static groups_distance of_query(groups_neighbours &n,
+static groups_distance of_query(const groups_neighbours &n,
                                 const llvm::CallBase *call)
 {
     const llvm::Function *callee = call->getCalledFunction();
@@ -124,7 +124,7 @@ static groups_distance of_query(groups_neighbours &n,
 
 /* True when the instruction computes the same from the same operands, and all
    of these are the same for the items of a row. */
-static bool is_of_row(groups_neighbours &n, const llvm::Instruction *at,
+static bool is_of_row(const groups_neighbours &n, const llvm::Instruction *at,
                       unsigned depth)
 {
     return (llvm::isa<llvm::BinaryOperator>(at) ||
@@ -135,7 +135,7 @@ static bool is_of_row(groups_neighbours &n, const llvm::Instruction *at,
            });
 }
 
-static groups_distance find_distance(groups_neighbours &n,
+static groups_distance find_distance(const groups_neighbours &n,
                                      const llvm::Instruction *at,
                                      unsigned depth)
 {
@@ -166,7 +166,7 @@ static groups_distance find_distance(groups_neighbours &n,
     }
 }
 
-static groups_distance distance_of(groups_neighbours &n,
+static groups_distance distance_of(const groups_neighbours &n,
                                    const llvm::Value *value, unsigned depth)
 {
     const auto *at = llvm::dyn_cast<llvm::Instruction>(value);
@@ -183,7 +183,7 @@ static groups_distance distance_of(groups_neighbours &n,
     return d;
 }
 
-groups_distance kiln__groups_distance(groups_neighbours &n,
+groups_distance kiln__groups_distance(const groups_neighbours &n,
                                       const llvm::Value *value)
 {
     return distance_of(n, value, 0);
@@ -205,7 +205,8 @@ static uint64_t weight_of(const llvm::LoopInfo &loops,
     return weight;
 }
 
-static bool is_next_element(groups_neighbours &n, const llvm::Instruction &at)
+static bool is_next_element(const groups_neighbours &n,
+                            const llvm::Instruction &at)
 {
     const auto d =
         kiln__groups_distance(n, llvm::getLoadStorePointerOperand(&at));

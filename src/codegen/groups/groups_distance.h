@@ -17,12 +17,12 @@ struct groups_neighbours {
     const llvm::DataLayout *layout = nullptr;
     unsigned dimension = 0;
     /* what has been found */
-    llvm::DenseMap<const llvm::Instruction *, groups_distance> known{};
+    mutable llvm::DenseMap<const llvm::Instruction *, groups_distance> known{};
 };
 
 /* Returns the difference of a value between neighbours: of an integer, or of a
    pointer in bytes. */
-groups_distance kiln__groups_distance(groups_neighbours &n,
+groups_distance kiln__groups_distance(const groups_neighbours &n,
                                       const llvm::Value *value);
 
 /* Returns the dimension whose neighbours read and write neighbouring elements

@@ -1,19 +1,14 @@
 /* groups_loops.cc - finds loops that a group is better to run together. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
-#include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include "codegen/groups/groups_distance.h"
+#include "codegen/module/loop_analyses.h"
 
 using namespace llvm::PatternMatch;
 
@@ -42,7 +37,7 @@ using block_set = llvm::SetVector<const llvm::BasicBlock *>;
 
 struct loop_finder {
     const groups_plan *plan = nullptr;
-    mutable groups_neighbours neighbours; /* of a row */
+    groups_neighbours neighbours; /* of a row */
     llvm::PostDominatorTree *after = nullptr;
     llvm::ScalarEvolution *evolution = nullptr;
     block_set apart; /* of the blocks, those that not all items reach alike */
@@ -206,25 +201,18 @@ void kiln__groups_add_wait(llvm::BasicBlock *block)
 bool kiln__groups_wait_in_loops(groups_plan &plan)
 {
     llvm::Function &function = *plan.function;
-    const llvm::TargetLibraryInfoImpl known(
-        function.getParent()->getTargetTriple());
-    llvm::TargetLibraryInfo library(known);
-    llvm::AssumptionCache assumptions(function);
-    llvm::DominatorTree dominators(function);
+    kiln__loop_analyses known(function);
     llvm::PostDominatorTree after(function);
-    llvm::LoopInfo loops(dominators);
-    llvm::ScalarEvolution evolution(function, library, assumptions, dominators,
-                                    loops);
     loop_finder f;
 
     f.plan = &plan;
     f.neighbours = {&plan, &function.getDataLayout(), 0};
     f.after = &after;
-    f.evolution = &evolution;
+    f.evolution = &known.evolution;
     f.apart = reached_apart(f);
     if (plan.guard != nullptr && takes_one(f, plan.guard))
         return false;
-    for (llvm::Loop *loop : loops)
+    for (llvm::Loop *loop : known.loops)
         find(f, loop);
     for (const llvm::Loop *loop : f.found)
         kiln__groups_add_wait(loop->getLoopLatch());

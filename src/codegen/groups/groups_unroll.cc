@@ -1,19 +1,14 @@
 /* groups_unroll.cc - makes values of arrays that short loops index. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
-#include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include "codegen/groups/groups_plan.h"
+#include "codegen/module/loop_analyses.h"
 
 /*
  * An array of an item that lives across barriers is one piece of memory for
@@ -94,24 +89,17 @@ static bool unroll(const groups_unroller &u, llvm::Loop *loop)
 /* Unrolls inner loops first. */
 static bool unroll_all(llvm::Function &function)
 {
-    const llvm::TargetLibraryInfoImpl known(
-        function.getParent()->getTargetTriple());
-    llvm::TargetLibraryInfo library(known);
-    llvm::AssumptionCache assumptions(function);
-    llvm::DominatorTree dominators(function);
-    llvm::LoopInfo loops(dominators);
-    llvm::ScalarEvolution evolution(function, library, assumptions, dominators,
-                                    loops);
+    kiln__loop_analyses known(function);
     llvm::TargetTransformInfo target(function.getDataLayout());
     llvm::OptimizationRemarkEmitter remarks(&function);
-    llvm::SmallVector<llvm::Loop *, 4> order = loops.getLoopsInPreorder();
+    llvm::SmallVector<llvm::Loop *, 4> order = known.loops.getLoopsInPreorder();
     groups_unroller u;
     bool unrolled = false;
 
-    u.loops = &loops;
-    u.evolution = &evolution;
-    u.dominators = &dominators;
-    u.assumptions = &assumptions;
+    u.loops = &known.loops;
+    u.evolution = &known.evolution;
+    u.dominators = &known.dominators;
+    u.assumptions = &known.assumptions;
     u.target = &target;
     u.remarks = &remarks;
     while (!order.empty())

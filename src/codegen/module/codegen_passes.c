@@ -415,9 +415,8 @@ static kiln_status end_general(kiln__codegen_job *job)
     return status == KILN_OK ? kiln__join_entries(job) : status;
 }
 
-/* Lets loops walk through arrays by pointers, where the device has no cheaper
-   addresses. */
-static void walk(kiln__codegen_job *job)
+/* Where the device's cheapest address is a pointer. */
+static void shorten_addresses(kiln__codegen_job *job)
 {
     LLVMValueRef f;
 
@@ -426,10 +425,8 @@ static void walk(kiln__codegen_job *job)
         return;
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f)) {
-            kiln__llvm_walk(f);
-            kiln__llvm_share_addresses(f);
-        }
+        if (!LLVMIsDeclaration(f))
+            kiln__llvm_shorten_addresses(f);
 }
 
 kiln_status kiln__optimise(kiln__codegen_job *job)
@@ -442,7 +439,7 @@ kiln_status kiln__optimise(kiln__codegen_job *job)
     if (status == KILN_OK && job->items_end)
         status = end_items(job, 1);
     if (status == KILN_OK)
-        walk(job);
+        shorten_addresses(job);
     return status == KILN_OK && job->is_known ? end_general(job) : status;
 }
 

@@ -84,14 +84,10 @@ void kiln__llvm_narrow(LLVMValueRef function);
 void kiln__llvm_returns_below(LLVMValueRef function, uint64_t end);
 void kiln__llvm_is_below(LLVMValueRef function, unsigned at, uint64_t end);
 
-/* ---- streams.cc ---- */
-/* Gives innermost loops pointers that they move on, for indices that they would
-   compute. */
-void kiln__llvm_walk(LLVMValueRef function);
-
 /* ---- neighbours.cc ---- */
-/* Lets accesses that are a known number of bytes apart share an address. */
-void kiln__llvm_share_addresses(LLVMValueRef function);
+/* Lets loops move pointers on, for indices that they would compute, and
+   accesses that are a known number of bytes apart share an address. */
+void kiln__llvm_shorten_addresses(LLVMValueRef function);
 
 /* ---- apart.cc: arrays that do not overlap ---- */
 typedef struct kiln__llvm_array {

@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/MapVector.h>
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include "codegen/module/addresses.h"
 #include "codegen/module/exact_index.h"
 #include "codegen/module/llvm_gap.h"
 
@@ -103,21 +100,21 @@ void neighbours::end()
     llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(old);
 }
 
-extern "C" void kiln__llvm_share_addresses(LLVMValueRef value)
+static void share_addresses(kiln__loop_analyses &known)
 {
-    auto &function = *llvm::unwrap<llvm::Function>(value);
-    const llvm::TargetLibraryInfoImpl known(
-        function.getParent()->getTargetTriple());
-    llvm::TargetLibraryInfo library(known);
-    llvm::AssumptionCache assumptions(function);
-    llvm::DominatorTree dominators(function);
-    llvm::LoopInfo loops(dominators);
-    llvm::ScalarEvolution evolution(function, library, assumptions, dominators,
-                                    loops);
-    neighbours all(evolution, dominators);
+    neighbours all(known.evolution, known.dominators);
 
-    for (const auto *node : llvm::depth_first(dominators.getRootNode()))
+    for (const auto *node : llvm::depth_first(known.dominators.getRootNode()))
         for (llvm::Instruction &at : *node->getBlock())
             all.look_at(at);
     all.end();
+}
+
+/* Loops come first: what they walk through is not looked at again. */
+extern "C" void kiln__llvm_shorten_addresses(LLVMValueRef value)
+{
+    kiln__loop_analyses known(*llvm::unwrap<llvm::Function>(value));
+
+    kiln__walk_by_pointers(known);
+    share_addresses(known);
 }

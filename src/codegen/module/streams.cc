@@ -1,20 +1,14 @@
 /* streams.cc - gives loops a pointer for each array that they walk through. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <llvm/ADT/MapVector.h>
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include "codegen/module/addresses.h"
 #include "codegen/module/exact_index.h"
-#include "codegen/module/llvm_gap.h"
 
 /*
  *     loop { ... x[i * n + a] ... x[(i + 1) * n + a] ...; i += 2; }
@@ -202,23 +196,14 @@ void streams::run(llvm::Loop &in)
     llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(old);
 }
 
-extern "C" void kiln__llvm_walk(LLVMValueRef value)
+void kiln__walk_by_pointers(kiln__loop_analyses &known)
 {
-    auto &function = *llvm::unwrap<llvm::Function>(value);
-    const llvm::TargetLibraryInfoImpl known(
-        function.getParent()->getTargetTriple());
-    llvm::TargetLibraryInfo library(known);
-    llvm::AssumptionCache assumptions(function);
-    llvm::DominatorTree dominators(function);
-    llvm::LoopInfo loops(dominators);
-    llvm::ScalarEvolution evolution(function, library, assumptions, dominators,
-                                    loops);
-    streams all(evolution);
+    streams all(known.evolution);
 
-    for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+    for (llvm::Loop *loop : known.loops.getLoopsInPreorder()) {
         if (loop->isInnermost() && loop->getLoopPreheader() == nullptr)
-            llvm::InsertPreheaderForLoop(loop, &dominators, &loops, nullptr,
-                                         false);
+            llvm::InsertPreheaderForLoop(loop, &known.dominators, &known.loops,
+                                         nullptr, false);
         all.run(*loop);
     }
 }

@@ -1,13 +1,7 @@
 /* unroll_limit.cc - loops that are not to be unrolled. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/module/llvm_gap.h"
-
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
-#include <llvm/IR/Dominators.h>
-#include <llvm/IR/Module.h>
+#include "codegen/module/loop_analyses.h"
 
 /*
  * LLVM's limits are options of the process, or count instructions. So each loop
@@ -31,17 +25,11 @@ static unsigned iterations_of(llvm::ScalarEvolution &evolution,
 
 static void limit_in(llvm::Function &function, unsigned most)
 {
-    llvm::DominatorTree dominators(function);
-    llvm::LoopInfo loops(dominators);
-    llvm::AssumptionCache assumptions(function);
-    const llvm::TargetLibraryInfoImpl library(
-        function.getParent()->getTargetTriple());
-    llvm::TargetLibraryInfo names(library);
-    llvm::ScalarEvolution evolution(function, names, assumptions, dominators,
-                                    loops);
+    kiln__loop_analyses known(function);
 
-    for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
-        const unsigned count = most > 1 ? iterations_of(evolution, *loop) : 0;
+    for (llvm::Loop *loop : known.loops.getLoopsInPreorder()) {
+        const unsigned count =
+            most > 1 ? iterations_of(known.evolution, *loop) : 0;
 
         if (count == 0 || count > most)
             loop->setLoopAlreadyUnrolled();
