@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "abi/facts_abi.h"
-#include "base/data/endian.h"
 #include "base/error.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/facts_writer.h"
 
 /*
  * Two facts are about addresses. Arrays do not overlap, of which one is
@@ -30,12 +30,6 @@
 #define PAIRS_MOST 24           /* a launch checks them, one after the other */
 #define ELEMENT_MOST (1u << 20) /* bytes */
 
-typedef struct writer {
-    uint8_t *bytes;
-    size_t count;
-    int failed;
-} writer;
-
 /* An array's first byte, and the byte after its last one. */
 typedef struct extent {
     uint16_t low, high;
@@ -43,56 +37,41 @@ typedef struct extent {
 
 /* ---- instructions ---- */
 
-static uint16_t put(writer *w, unsigned operation, unsigned width,
-                    const uint16_t operands[3])
+static uint16_t binary(kiln__facts_writer *w, unsigned operation, uint16_t a,
+                       uint16_t b)
 {
-    uint8_t *at = w->bytes + w->count * KILN__FACT_BYTES;
-
-    if (w->count == KILN__FACTS_MOST) {
-        w->failed = 1;
-        return 0;
-    }
-    at[0] = (uint8_t)operation;
-    at[1] = (uint8_t)width;
-    for (size_t i = 0; i < 3; i++)
-        kiln__le16_write(at + 2 + 2 * i, operands[i]);
-    return (uint16_t)w->count++;
+    return kiln__facts_put(w, operation, 64, (const uint16_t[]){a, b, 0});
 }
 
-static uint16_t binary(writer *w, unsigned operation, uint16_t a, uint16_t b)
+static uint16_t constant(kiln__facts_writer *w, uint32_t value)
 {
-    return put(w, operation, 64, (const uint16_t[]){a, b, 0});
-}
-
-static uint16_t constant(writer *w, uint32_t value)
-{
-    return put(w, KILN__FACT_CONSTANT, 64,
-               (const uint16_t[]){0, (uint16_t)value, (uint16_t)(value >> 16)});
+    return kiln__facts_put_immediate(w, KILN__FACT_CONSTANT, 64, 0, value);
 }
 
 /* Reads 8 bytes of the packed arguments. */
-static uint16_t word(writer *w, uint64_t at)
+static uint16_t word(kiln__facts_writer *w, uint64_t at)
 {
-    return put(w, KILN__FACT_WORD, 64,
-               (const uint16_t[]){8, (uint16_t)at, (uint16_t)(at >> 16)});
+    return kiln__facts_put_immediate(w, KILN__FACT_WORD, 64, 8, (uint32_t)at);
 }
 
 /* Adds a condition, a number of one bit, to all before it. */
-static uint16_t add(writer *w, uint16_t all, uint16_t condition)
+static uint16_t add(kiln__facts_writer *w, uint16_t all, uint16_t condition)
 {
-    return put(w, KILN__FACT_AND, 1, (const uint16_t[]){all, condition, 0});
+    return kiln__facts_put(w, KILN__FACT_AND, 1,
+                           (const uint16_t[]){all, condition, 0});
 }
 
 /* ---- extents ---- */
 
-static uint16_t times_size(writer *w, uint16_t count,
+static uint16_t times_size(kiln__facts_writer *w, uint16_t count,
                            const kiln__parameter *array)
 {
     return binary(w, KILN__FACT_MUL, count,
                   constant(w, (uint32_t)array->element_size));
 }
 
-static extent extent_of(writer *w, const kiln__parameter *array, uint64_t place)
+static extent extent_of(kiln__facts_writer *w, const kiln__parameter *array,
+                        uint64_t place)
 {
     const uint16_t base = word(w, place);
     uint16_t count = word(w, place + 8);
@@ -103,11 +82,12 @@ static extent extent_of(writer *w, const kiln__parameter *array, uint64_t place)
         base, binary(w, KILN__FACT_ADD, base, times_size(w, count, array))};
 }
 
-static uint16_t are_apart(writer *w, extent a, extent b)
+static uint16_t are_apart(kiln__facts_writer *w, extent a, extent b)
 {
-    return put(w, KILN__FACT_OR, 1,
-               (const uint16_t[]){binary(w, KILN__FACT_ULE, a.high, b.low),
-                                  binary(w, KILN__FACT_ULE, b.high, a.low), 0});
+    return kiln__facts_put(
+        w, KILN__FACT_OR, 1,
+        (const uint16_t[]){binary(w, KILN__FACT_ULE, a.high, b.low),
+                           binary(w, KILN__FACT_ULE, b.high, a.low), 0});
 }
 
 /* ---- the arrays ---- */
@@ -168,7 +148,8 @@ static unsigned count_pairs(const array_list *list)
     return count <= PAIRS_MOST ? count : 0;
 }
 
-static uint16_t put_apart(writer *w, const array_list *list, uint16_t all)
+static uint16_t put_apart(kiln__facts_writer *w, const array_list *list,
+                          uint16_t all)
 {
     extent extents[ARRAYS_MOST];
 
@@ -181,13 +162,14 @@ static uint16_t put_apart(writer *w, const array_list *list, uint16_t all)
     return all;
 }
 
-static writer begin(const kiln__codegen_job *job)
+static kiln__facts_writer begin(const kiln__codegen_job *job)
 {
-    return (writer){job->facts, job->fact_size / KILN__FACT_BYTES, 0};
+    return (kiln__facts_writer){job->facts, job->fact_size / KILN__FACT_BYTES,
+                                0};
 }
 
 /* Returns whether there was room for what was written. */
-static int end(kiln__codegen_job *job, const writer *w)
+static int end(kiln__codegen_job *job, const kiln__facts_writer *w)
 {
     if (!w->failed)
         job->fact_size = w->count * KILN__FACT_BYTES;
@@ -200,7 +182,7 @@ static void assume_apart(kiln__codegen_job *job, array_list *list)
     const uint16_t known = (uint16_t)(job->fact_size / KILN__FACT_BYTES - 1);
     int matters = 0;
     const kiln__llvm_arrays arrays = {list->used, list->count, &matters};
-    writer w = begin(job);
+    kiln__facts_writer w = begin(job);
 
     if (!kiln__llvm_find_uses(job->known_entry, &arrays,
                               device->has_read_only_loads &&
@@ -226,7 +208,8 @@ static uint32_t alignment_of(const kiln__parameter *array)
     return alignment > array->element_alignment ? alignment : 0;
 }
 
-static uint16_t put_aligned(writer *w, const array_list *list, uint16_t all)
+static uint16_t put_aligned(kiln__facts_writer *w, const array_list *list,
+                            uint16_t all)
 {
     for (unsigned i = 0; i < list->count; i++) {
         const uint32_t alignment = alignment_of(list->described[i]);
@@ -244,7 +227,7 @@ static uint16_t put_aligned(writer *w, const array_list *list, uint16_t all)
 static int assume_aligned(kiln__codegen_job *job, const array_list *list)
 {
     const uint16_t known = (uint16_t)(job->fact_size / KILN__FACT_BYTES - 1);
-    writer w = begin(job);
+    kiln__facts_writer w = begin(job);
 
     if (put_aligned(&w, list, known) == known || !end(job, &w))
         return 0;

@@ -6,9 +6,9 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "abi/facts_abi.h"
-#include "base/data/endian.h"
 #include "base/error.h"
 #include "codegen/module/codegen_stages.h"
+#include "codegen/module/facts_writer.h"
 
 /*
  * Facts are built as LLVM IR, because LLVM then simplifies them: a function
@@ -20,38 +20,11 @@
 typedef struct encoding {
     kiln__codegen_job *job;
     const kiln__fact_input *inputs; /* by parameter */
-    uint8_t *bytes;
-    size_t count;
+    kiln__facts_writer out;
     LLVMValueRef values[KILN__FACTS_MOST]; /* by instruction; NULL: a part */
-    int failed;
 } encoding;
 
 /* ---- instructions ---- */
-
-static uint16_t put(encoding *e, unsigned operation, unsigned width,
-                    const uint16_t operands[3])
-{
-    uint8_t *at = e->bytes + e->count * KILN__FACT_BYTES;
-
-    if (e->count == KILN__FACTS_MOST || width == 0 || width > 64) {
-        e->failed = 1;
-        return 0;
-    }
-    at[0] = (uint8_t)operation;
-    at[1] = (uint8_t)width;
-    for (size_t i = 0; i < 3; i++)
-        kiln__le16_write(at + 2 + 2 * i, operands[i]);
-    e->values[e->count] = NULL;
-    return (uint16_t)e->count++;
-}
-
-static uint16_t put_immediate(encoding *e, unsigned operation, unsigned width,
-                              uint16_t a, uint32_t immediate)
-{
-    return put(e, operation, width,
-               (const uint16_t[]){a, (uint16_t)immediate,
-                                  (uint16_t)(immediate >> 16)});
-}
 
 static unsigned width_of(LLVMValueRef value)
 {
@@ -66,13 +39,13 @@ static uint16_t put_constant(encoding *e, LLVMValueRef value)
 {
     const unsigned width = width_of(value);
     const int64_t number = width > 64 ? 0 : LLVMConstIntGetSExtValue(value);
-    const uint16_t low =
-        put_immediate(e, KILN__FACT_CONSTANT, width, 0, (uint32_t)number);
+    const uint16_t low = kiln__facts_put_immediate(&e->out, KILN__FACT_CONSTANT,
+                                                   width, 0, (uint32_t)number);
 
     if (number == (int32_t)number)
         return low;
-    return put_immediate(e, KILN__FACT_HIGH, width, low,
-                         (uint32_t)((uint64_t)number >> 32));
+    return kiln__facts_put_immediate(&e->out, KILN__FACT_HIGH, width, low,
+                                     (uint32_t)((uint64_t)number >> 32));
 }
 
 /* ---- values ---- */
@@ -88,14 +61,14 @@ static uint16_t put_parameter(encoding *e, LLVMValueRef value)
         if (LLVMGetParam(function, i) != value)
             continue;
         if (from->is_shape)
-            return put_immediate(e, KILN__FACT_SHAPE, width, (uint16_t)from->at,
-                                 0);
+            return kiln__facts_put_immediate(&e->out, KILN__FACT_SHAPE, width,
+                                             (uint16_t)from->at, 0);
         if (width != 8 && width != 16 && width != 32 && width != 64)
             break;
-        return put_immediate(e, KILN__FACT_WORD, width, (uint16_t)(width / 8),
-                             from->at);
+        return kiln__facts_put_immediate(&e->out, KILN__FACT_WORD, width,
+                                         (uint16_t)(width / 8), from->at);
     }
-    e->failed = 1;
+    e->out.failed = 1;
     return 0;
 }
 
@@ -105,7 +78,7 @@ static uint16_t number_of(encoding *e, LLVMValueRef value)
 {
     uint16_t made;
 
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; i < e->out.count; i++)
         if (e->values[i] == value)
             return (uint16_t)i;
     if (LLVMIsAConstantInt(value) != NULL)
@@ -113,8 +86,8 @@ static uint16_t number_of(encoding *e, LLVMValueRef value)
     else if (LLVMIsAArgument(value) != NULL)
         made = put_parameter(e, value);
     else
-        made = 0, e->failed = 1;
-    if (!e->failed)
+        made = 0, e->out.failed = 1;
+    if (!e->out.failed)
         e->values[made] = value;
     return made;
 }
@@ -127,8 +100,8 @@ static void put_operands(encoding *e, LLVMValueRef at, unsigned operation,
 
     for (unsigned i = 0; i < count; i++)
         operands[i] = number_of(e, LLVMGetOperand(at, i));
-    made = put(e, operation, width, operands);
-    if (!e->failed)
+    made = kiln__facts_put(&e->out, operation, width, operands);
+    if (!e->out.failed)
         e->values[made] = at;
 }
 
@@ -183,12 +156,12 @@ static void put_compare(encoding *e, LLVMValueRef at)
             operands[0] = operands[1];
             operands[1] = first;
         }
-        made = put(e, known[i].operation, width, operands);
-        if (!e->failed)
+        made = kiln__facts_put(&e->out, known[i].operation, width, operands);
+        if (!e->out.failed)
             e->values[made] = at;
         return;
     }
-    e->failed = 1;
+    e->out.failed = 1;
 }
 
 /* Returns the operation that an intrinsic is, or that the question is whether
@@ -237,13 +210,14 @@ static void put_part(encoding *e, LLVMValueRef at)
     uint16_t made;
 
     if (operation < 0) {
-        e->failed = 1;
+        e->out.failed = 1;
         return;
     }
-    made = put(e, (unsigned)operation, width_of(LLVMGetOperand(call, 0)),
-               (const uint16_t[]){number_of(e, LLVMGetOperand(call, 0)),
-                                  number_of(e, LLVMGetOperand(call, 1)), 0});
-    if (!e->failed)
+    made = kiln__facts_put(
+        &e->out, (unsigned)operation, width_of(LLVMGetOperand(call, 0)),
+        (const uint16_t[]){number_of(e, LLVMGetOperand(call, 0)),
+                           number_of(e, LLVMGetOperand(call, 1)), 0});
+    if (!e->out.failed)
         e->values[made] = at;
 }
 
@@ -254,7 +228,7 @@ static void put_call(encoding *e, LLVMValueRef at)
     if (is_pair(at)) /* its parts are what counts */
         return;
     if (operation < 0)
-        e->failed = 1;
+        e->out.failed = 1;
     else
         put_operands(e, at, (unsigned)operation, width_of(at), 2);
 }
@@ -262,11 +236,11 @@ static void put_call(encoding *e, LLVMValueRef at)
 static void put_extended(encoding *e, LLVMValueRef at)
 {
     const LLVMValueRef from = LLVMGetOperand(at, 0);
-    const uint16_t made = put(
-        e, KILN__FACT_EXTEND, width_of(at),
+    const uint16_t made = kiln__facts_put(
+        &e->out, KILN__FACT_EXTEND, width_of(at),
         (const uint16_t[]){number_of(e, from), (uint16_t)width_of(from), 0});
 
-    if (!e->failed)
+    if (!e->out.failed)
         e->values[made] = at;
 }
 
@@ -292,7 +266,7 @@ static void put_instruction(encoding *e, LLVMValueRef at)
     else if (opcode == LLVMCall)
         put_call(e, at);
     else
-        e->failed = 1;
+        e->out.failed = 1;
 }
 
 /* The last value is what the function returns. */
@@ -300,8 +274,9 @@ static void put_result(encoding *e, LLVMValueRef result)
 {
     const uint16_t at = number_of(e, result);
 
-    if (!e->failed)
-        (void)put(e, KILN__FACT_CUT, 1, (const uint16_t[]){at, 0, 0});
+    if (!e->out.failed)
+        (void)kiln__facts_put(&e->out, KILN__FACT_CUT, 1,
+                              (const uint16_t[]){at, 0, 0});
 }
 
 /* ---- the function ---- */
@@ -331,21 +306,22 @@ kiln_status kiln__facts_take(kiln__codegen_job *job, LLVMValueRef function,
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     e->job = job;
     e->inputs = inputs;
-    e->bytes = kiln__arena_allocate(&job->arena, (size_t)KILN__FACTS_MOST *
-                                                     KILN__FACT_BYTES);
-    if (e->bytes == NULL)
+    e->out.bytes = kiln__arena_allocate(&job->arena, (size_t)KILN__FACTS_MOST *
+                                                         KILN__FACT_BYTES);
+    if (e->out.bytes == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    e->failed = !simplify(job, function) || LLVMCountBasicBlocks(function) != 1;
+    e->out.failed =
+        !simplify(job, function) || LLVMCountBasicBlocks(function) != 1;
     at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
-    for (; at != NULL && !e->failed; at = LLVMGetNextInstruction(at)) {
+    for (; at != NULL && !e->out.failed; at = LLVMGetNextInstruction(at)) {
         if (LLVMIsAReturnInst(at) != NULL)
             put_result(e, LLVMGetOperand(at, 0));
         else
             put_instruction(e, at);
     }
-    if (!e->failed) {
-        job->facts = e->bytes;
-        job->fact_size = e->count * KILN__FACT_BYTES;
+    if (!e->out.failed) {
+        job->facts = e->out.bytes;
+        job->fact_size = e->out.count * KILN__FACT_BYTES;
     }
     LLVMDeleteFunction(function);
     return job->status;
