@@ -53,13 +53,14 @@ exact_line exact_index::times(exact_line a, exact_line b)
             evolution.getMulExpr(a.step, b.start)};
 }
 
-/* A step that wraps is used by nothing: see above. */
+/* With 64 bits, sums and products are exact modulo 2^64. An `or` is a sum only
+   if it is said to be one, whatever its width. */
 static bool is_exact(const llvm::Instruction &at, bool is_signed)
 {
-    if (at.getType()->isIntegerTy(64))
-        return true;
     if (const auto *disjoint = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&at))
         return disjoint->isDisjoint();
+    if (at.getType()->isIntegerTy(64))
+        return true;
     return is_signed ? at.hasNoSignedWrap() : at.hasNoUnsignedWrap();
 }
 
