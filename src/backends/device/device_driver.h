@@ -129,6 +129,7 @@ uint32_t kiln__device_add_grid(const kiln_launch_request *request,
 /* Which groups a device, or one kernel on it, can have. */
 typedef struct kiln__group_limits {
     uint32_t items;     /* most items of a group */
+    uint32_t usual;     /* the same where nobody asks for a group; 0: no less */
     uint32_t cut_items; /* the same where groups do not divide the grid */
     uint32_t width;     /* of a sub-group; multiples of it are best */
     uint32_t sizes[3];  /* most items along each dimension */

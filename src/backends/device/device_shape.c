@@ -46,8 +46,8 @@ static uint32_t divisor(uint64_t size, uint32_t room, uint32_t items,
     return 0;
 }
 
-static void choose(uint32_t block[3], const uint64_t grid[3],
-                   const kiln__group_limits *limits, uint32_t most)
+static void choose_within(uint32_t block[3], const uint64_t grid[3],
+                          const kiln__group_limits *limits, uint32_t most)
 {
     const uint32_t width = at_least_one(limits->width);
     uint32_t items = 1;
@@ -63,8 +63,6 @@ static void choose(uint32_t block[3], const uint64_t grid[3],
     }
 }
 
-/* ---- groups that do not divide the grid ---- */
-
 static uint64_t groups_of(uint64_t grid, uint32_t block)
 {
     return grid / block + (grid % block != 0);
@@ -74,6 +72,20 @@ static uint64_t items_of(const uint32_t block[3])
 {
     return (uint64_t)block[0] * block[1] * block[2];
 }
+
+/* Groups larger than usual are better than groups of few items. */
+static void choose(uint32_t block[3], const uint64_t grid[3],
+                   const kiln__group_limits *limits, uint32_t most)
+{
+    const uint32_t usual =
+        limits->usual != 0 && limits->usual < most ? limits->usual : most;
+
+    choose_within(block, grid, limits, usual);
+    if (usual < most && items_of(block) < FEW_ITEMS)
+        choose_within(block, grid, limits, most);
+}
+
+/* ---- groups that do not divide the grid ---- */
 
 static int has_groups(const uint32_t block[3], const uint64_t grid[3],
                       const kiln__group_limits *limits)
@@ -212,7 +224,8 @@ static kiln_status check(const uint32_t block[3],
             error, KILN_EINVAL,
             "launch of %s: a grid of %" PRIu64 ",%" PRIu64 ",%" PRIu64
             " items is no whole number of groups of %u,%u,%u, which this "
-            "kernel needs",
+            "kernel's code for the device needs; without a block, groups that "
+            "divide the grid are chosen",
             method_of(request), grid[0], grid[1], grid[2], block[0], block[1],
             block[2]);
     if (!is_whole)

@@ -217,10 +217,9 @@ static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
 
     limits.items = entry->threads;
     limits.cut_items = entry->cut_threads;
-    if ((asked[0] | asked[1] | asked[2]) == 0) {
-        limits.items = least(limits.items, GROUP_ITEMS);
+    limits.usual = GROUP_ITEMS;
+    if ((asked[0] | asked[1] | asked[2]) == 0)
         limits.cut_items = least(limits.cut_items, GROUP_ITEMS);
-    }
     return kiln__launch_shape_find(&queue->shape, number, request, &limits,
                                    NULL, error);
 }

@@ -145,6 +145,14 @@ static void check_group(kiln__device_check *c,
                                "a group of %u items along its last dimension "
                                "is asked for, and one on %s has at most %u",
                                group[2], c->limits->target, deepest));
+    if (launch->maximum_group_size != 0 && items > launch->maximum_group_size)
+        add_finding(
+            c, 0, 0, "group-too-large", NULL,
+            kiln__arena_format(
+                &c->arena,
+                "a group of %u x %u x %u items is asked for, and groups "
+                "of up to %u",
+                group[0], group[1], group[2], launch->maximum_group_size));
     if (most != 0 && launch->maximum_group_size > most)
         add_finding(c, 0, 0, "group-too-large", NULL,
                     kiln__arena_format(

@@ -10,6 +10,8 @@
 kiln_status kiln__rocm_check_target(kiln__codegen_job *job);
 /* Returns the number of items of a sub-group: 32 or 64. */
 uint32_t kiln__rocm_lanes(const kiln__codegen_job *job);
+/* True for processors whose vector registers are one file of 512. */
+int kiln__rocm_has_unified_registers(const kiln__codegen_job *job);
 /* Answers what AMD's libraries of bitcode ask about the target. */
 int kiln__rocm_constant(const kiln__codegen_job *job, const char *name,
                         uint64_t *value);

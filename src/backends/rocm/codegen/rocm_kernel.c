@@ -96,6 +96,26 @@ static void say_what_is_unasked(kiln__codegen_job *job)
 
 /* ---- the kernel ---- */
 
+/* With fewer, LLVM finds no registers for what one instruction needs. */
+#define REGISTERS_LEAST 16u
+
+/* Limits the vector registers. Where they and the accumulation registers are
+   one file, LLVM takes the limit for each half of it, and would put into the
+   second what it leaves out of the first. */
+static void limit_registers(kiln__codegen_job *job, LLVMValueRef kernel)
+{
+    uint32_t most = job->settings->maximum_registers;
+
+    if (most == 0)
+        return;
+    if (most < REGISTERS_LEAST)
+        most = REGISTERS_LEAST;
+    if (kiln__rocm_has_unified_registers(job))
+        most = (most + 1) / 2;
+    kiln__device_text_attribute(job, kernel, "amdgpu-num-vgpr", "%u", most);
+    kiln__device_text_attribute(job, kernel, "amdgpu-agpr-alloc", "%u", 0u);
+}
+
 /* Sets how large groups are, and how many of them a processor is to hold. */
 static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
 {
@@ -111,9 +131,7 @@ static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
         kiln__device_text_attribute(
             job, kernel, "amdgpu-waves-per-eu", "%u",
             kiln__rocm_waves(job, settings->minimum_groups, most));
-    if (settings->maximum_registers != 0)
-        kiln__device_text_attribute(job, kernel, "amdgpu-num-vgpr", "%u",
-                                    settings->maximum_registers);
+    limit_registers(job, kernel);
 }
 
 kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,

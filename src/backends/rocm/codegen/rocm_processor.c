@@ -122,8 +122,7 @@ uint32_t kiln__rocm_lanes(const kiln__codegen_job *job)
     return kiln__rocm_generation(job) < 10 ? 64 : 32;
 }
 
-/* True for processors whose vector registers are one file of 512. */
-static int has_unified_registers(const kiln__codegen_job *job)
+int kiln__rocm_has_unified_registers(const kiln__codegen_job *job)
 {
     static const char *const names[] = {"gfx90a", "gfx942", "gfx950",
                                         "gfx9-4-generic", NULL};
@@ -141,7 +140,7 @@ static int is_first_rdna(const kiln__codegen_job *job)
 
 static uint32_t waves_max(const kiln__codegen_job *job)
 {
-    if (has_unified_registers(job))
+    if (kiln__rocm_has_unified_registers(job))
         return 8;
     if (kiln__rocm_generation(job) < 10)
         return 10;
