@@ -301,7 +301,8 @@ static void kernels_whose_items_work_together_need_whole_groups(void **state)
         else
             assert_fails(KILN_EINVAL,
                          "is no whole number of groups of 64,1,1, which this "
-                         "kernel needs",
+                         "kernel's code for the device needs; without a block, "
+                         "groups that divide the grid are chosen",
                          launch(k, names[i], k->config, &cut, arguments, 1));
     }
 }

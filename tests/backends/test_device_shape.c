@@ -17,6 +17,7 @@ typedef struct asked {
     uint32_t maximum;
     uint32_t suggested[3];
     int32_t any_block;
+    uint32_t usual;
 } asked;
 
 static kiln_status shape(uint32_t block[3], const asked *of)
@@ -28,12 +29,14 @@ static kiln_status shape(uint32_t block[3], const asked *of)
                              .any_block = of->any_block};
     kiln_kernel kernel = {.info = &info};
     kiln_launch_request request = {.kernel = &kernel};
+    kiln__group_limits within = limits;
 
+    within.usual = of->usual;
     for (int i = 0; i < 3; i++) {
         request.grid[i] = of->grid[i];
         request.block[i] = of->block[i];
     }
-    status = kiln__launch_shape_find(&found, 7, &request, &limits,
+    status = kiln__launch_shape_find(&found, 7, &request, &within,
                                      of->suggested, &test_error);
     assert_int_equal(found.number, status == KILN_OK ? 7 : 0);
     assert_int_equal(kiln__launch_shape_is(&found, 7, &request),
@@ -62,6 +65,18 @@ static void the_usual_grid_gets_the_largest_group(void **state)
     assert_chosen((asked){.grid = {64, 64, 64}}, 64, 4, 1);
     assert_chosen((asked){.grid = {16, 16, 16}}, 16, 16, 1);
     assert_chosen((asked){.grid = {1, 1, 1}}, 1, 1, 1);
+}
+
+static void groups_are_larger_than_usual_rather_than_few_items(void **state)
+{
+    (void)state;
+    assert_chosen((asked){.grid = {1 << 20, 1, 1}, .usual = 64}, 64, 1, 1);
+    assert_chosen((asked){.grid = {67, 1, 1}, .usual = 64}, 67, 1, 1);
+    assert_chosen((asked){.grid = {2 * 67, 1, 1}, .usual = 64}, 134, 1, 1);
+    assert_chosen((asked){.grid = {257, 1, 1}, .usual = 64}, 1, 1, 1);
+    assert_chosen((asked){.grid = {67, 1, 1}, .usual = 64, .maximum = 66}, 1, 1,
+                  1);
+    assert_chosen((asked){.grid = {3, 5, 1}, .usual = 64}, 3, 5, 1);
 }
 
 static void whole_sub_groups_come_before_size(void **state)
@@ -233,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_grid_gets_the_largest_group),
+        cmocka_unit_test(groups_are_larger_than_usual_rather_than_few_items),
         cmocka_unit_test(whole_sub_groups_come_before_size),
         cmocka_unit_test(a_grid_without_divisors_gets_groups_of_one),
         cmocka_unit_test(the_last_groups_may_go_beyond_a_grid_without_divisors),

@@ -324,7 +324,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static kiln_status emit(const row *r, kiln_error **error)
+/* `most`: items of a group; 0: any number. */
+static kiln_status emit_with(const row *r, uint32_t most, kiln_error **error)
 {
     kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
     const kiln_config *config = NULL;
@@ -345,11 +346,17 @@ static kiln_status emit(const row *r, kiln_error **error)
     }
     options.target = r->target;
     memcpy(options.required_group_size, r->group, sizeof r->group);
+    options.maximum_group_size = most;
     assert_ok(kiln_config_new(&config, context, &options, &test_error));
     assert_ok(kiln_package_function(&signature.function, package, r->kernel,
                                     &test_error));
     return kiln_emit(&blob, context, &signature, config, 0, KILN_EMIT_LLVM,
                      error);
+}
+
+static kiln_status emit(const row *r, kiln_error **error)
+{
+    return emit_with(r, 0, error);
 }
 
 static void check(const row *r)
@@ -374,6 +381,27 @@ static void every_kernel_is_told_what_its_target_lacks(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i]);
+}
+
+static void a_group_that_no_launch_may_have_is_refused(void **state)
+{
+    static const char *const targets[] = {"cuda:sm_90", "rocm:gfx90a",
+                                          "spirv:1.4"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        const row r = {"scales", "f32[:] | f32", targets[i], {8, 4, 1}, ""};
+        kiln_error *error = NULL;
+
+        assert_int_equal(emit_with(&r, 31, &error), KILN_EUNSUPPORTED);
+        assert_contains(kiln_error_message(error),
+                        "a group of 8 x 4 x 1 items is asked for, and groups "
+                        "of up to 31");
+        kiln_error_free(error);
+        error = NULL;
+        assert_int_equal(emit_with(&r, 32, &error), KILN_ECODEGEN);
+        kiln_error_free(error);
+    }
 }
 
 static void all_that_is_found_is_reported_together(void **state)
@@ -467,6 +495,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_is_told_what_its_target_lacks),
+        cmocka_unit_test(a_group_that_no_launch_may_have_is_refused),
         cmocka_unit_test(all_that_is_found_is_reported_together),
         cmocka_unit_test(at_most_twenty_are_reported),
         cmocka_unit_test(parameters_of_spirv_are_counted),
