@@ -21,6 +21,8 @@
  *   (trim)            guards of items become the loops' bounds (trim.h)
  *   unroll            short loops, so that the item loop is innermost
  *   gvn               loads that the frontend wrote twice
+ *   (jam)             items whose sums wait go through them together
+ *                     (item_jam.cc)
  *   loop-vectorize    the item loop; instcombine and simplifycfg before and
  *                     after, licm for what vectorising left inside
  *
@@ -53,7 +55,8 @@
 #define GO_ON(loops) \
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
-    "gvn<>," COMBINE ",adce," MIDDLE "," KILN__HIDE_CUT_COUNTERS \
+    "gvn<>," COMBINE ",adce," MIDDLE "," KILN__JAM_ITEMS \
+    "," KILN__HIDE_CUT_COUNTERS \
     ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"
 

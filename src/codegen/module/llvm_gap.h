@@ -68,8 +68,9 @@ LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
 /* ---- llvm_gap_passes.cc ---- */
-/* Among the names of passes, one of our own: see there. LLVM's pipelines for
-   levels have it already. */
+/* Among the names of passes, two of our own: see there, and item_jam.cc. LLVM's
+   pipelines for levels have them already. */
+#define KILN__JAM_ITEMS "kiln-jam-items"
 #define KILN__HIDE_CUT_COUNTERS "kiln-hide-cut-counters"
 /* Runs passes, given by their names. Returns NULL, or a message for free(). */
 char *kiln__llvm_run_passes(LLVMModuleRef module, const char *names,

@@ -9,7 +9,11 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 
+#include "codegen/module/item_jam.h"
 #include "codegen/module/llvm_gap.h"
 
 using namespace llvm::PatternMatch;
@@ -86,20 +90,57 @@ struct hide_cut_counters : llvm::PassInfoMixin<hide_cut_counters> {
     }
 };
 
+void unswitch(llvm::Function &function, llvm::FunctionAnalysisManager &analyses)
+{
+    llvm::PreservedAnalyses kept =
+        llvm::createFunctionToLoopPassAdaptor(
+            llvm::SimpleLoopUnswitchPass(true, true), true)
+            .run(function, analyses);
+
+    analyses.invalidate(function, kept);
+}
+
+struct jam_items : llvm::PassInfoMixin<jam_items> {
+    static llvm::PreservedAnalyses run(llvm::Function &function,
+                                       llvm::FunctionAnalysisManager &analyses)
+    {
+        const bool unswitches = kiln__jam_wants_unswitching(function, analyses);
+
+        if (unswitches)
+            unswitch(function, analyses);
+        if (kiln__jam_items(function, analyses)) {
+            analyses.invalidate(function, llvm::PreservedAnalyses::none());
+            llvm::EarlyCSEPass(true).run(function, analyses);
+        } else if (!unswitches) {
+            return llvm::PreservedAnalyses::all();
+        }
+        return llvm::PreservedAnalyses::none();
+    }
+
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
 } // namespace
 
 static void add_ours(llvm::PassBuilder &builder)
 {
     builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(jam_items());
             passes.addPass(hide_cut_counters());
         });
     builder.registerPipelineParsingCallback(
         [](llvm::StringRef name, llvm::FunctionPassManager &passes,
            llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-            if (name != KILN__HIDE_CUT_COUNTERS)
+            if (name == KILN__JAM_ITEMS)
+                passes.addPass(jam_items());
+            else if (name == KILN__HIDE_CUT_COUNTERS)
+                passes.addPass(hide_cut_counters());
+            else
                 return false;
-            passes.addPass(hide_cut_counters());
             return true;
         });
 }
