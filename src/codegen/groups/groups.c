@@ -25,6 +25,7 @@
  *   groups_decide     uniform branches that decide for the whole group
  *   groups_regions    what is between two splits
  *   groups_values     which values regions take over from others, and how
+ *   groups_volatile   group memory that one thread has for itself
  *   groups_emit       the function for a group, with groups_copy (the code) and
  *                     groups_carry (the values)
  *

@@ -138,6 +138,8 @@ extern "C" const char *kiln__groups_cut(kiln__codegen_job *job,
             return "its barriers cut it into pieces that do not fit together";
     }
     job->inner_dimension = kiln__groups_inner_dimension(plan);
+    if (job->settings->opt_level >= 2 && !plan.is_general)
+        kiln__groups_drop_volatile(plan, job->inner_dimension);
     return emit(job, plan, entry);
 }
 

@@ -151,6 +151,11 @@ void kiln__groups_join(groups_plan &plan, llvm::BasicBlock *to,
    not end at one split. */
 bool kiln__groups_find_regions(groups_plan &plan);
 
+/* ---- groups_volatile.cc ---- */
+/* Makes plain what is volatile in the group's memory, where items that differ
+   in the dimension do not race. */
+void kiln__groups_drop_volatile(const groups_plan &plan, unsigned dimension);
+
 /* ---- groups_values.cc ---- */
 /* Decides how values get from region to region. */
 void kiln__groups_find_values(groups_plan &plan);
