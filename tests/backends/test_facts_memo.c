@@ -120,6 +120,38 @@ static void facts_without_numbers_are_verdicts(void **state)
     }
 }
 
+/* ---- memory ---- */
+
+/* Gives memory `left` times. */
+static void *few(void *env, void *memory, size_t old_size, size_t new_size)
+{
+    int *left = env;
+
+    if (memory == NULL && (*left)-- <= 0)
+        return NULL;
+    return kiln__malloc.realloc(kiln__malloc.env, memory, old_size, new_size);
+}
+
+static void each_lack_of_memory_is_told(void **state)
+{
+    const facts_program p = all_are_five();
+    kiln_status status = KILN_ENOMEM;
+    int most = 0;
+
+    (void)state;
+    for (; status == KILN_ENOMEM; most++) {
+        int left = most;
+        const kiln_alloc alloc = {
+            .size = sizeof alloc, .env = &left, .realloc = few};
+        kiln__launch_facts *facts = NULL;
+
+        status = kiln__facts_make(&facts, &alloc, p.bytes, p.size);
+        kiln__facts_close(facts);
+    }
+    assert_int_equal(status, KILN_OK);
+    assert_true(most > 5);
+}
+
 /* ---- threads ---- */
 
 typedef struct launching {
@@ -178,6 +210,7 @@ int main(void)
         cmocka_unit_test(each_number_that_is_read_counts),
         cmocka_unit_test(verdicts_give_way_to_others),
         cmocka_unit_test(facts_without_numbers_are_verdicts),
+        cmocka_unit_test(each_lack_of_memory_is_told),
         cmocka_unit_test(threads_get_verdicts_of_their_own),
     };
 
