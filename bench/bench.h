@@ -46,6 +46,7 @@ extern const struct bench bench_targets[];
 extern const struct bench bench_stored[];
 extern const struct bench bench_packs[];
 extern const struct bench bench_loose[];
+extern const struct bench bench_facts[];
 
 /* Tables of kiln-bench-scale. */
 extern const struct bench bench_lookups[];

@@ -95,8 +95,10 @@ endfunction()
 if(KILN_BENCH AND TARGET kiln-codegen-opened)
     kiln_glob(runtime_sources bench/runtime/*.c)
     kiln_add_inner_bench(kiln-bench-runtime
-        bench_runtime,bench_stored,bench_targets,bench_packs,bench_loose
+        bench_runtime,bench_stored,bench_targets,bench_packs,bench_loose,bench_facts
         ${runtime_sources})
+    target_compile_definitions(kiln-bench-runtime PRIVATE
+        BENCH_KERNELS="${PROJECT_SOURCE_DIR}/bench/kernels")
     # It contains its own code generator.
     kiln_add_inner_bench(kiln-bench-scale bench_lookups
         bench/scale/bench_lookup.c bench/scale/many.c)

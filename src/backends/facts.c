@@ -2,270 +2,226 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/facts.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-#include "base/data/endian.h"
+#include "backends/facts_plan.h"
+#include "base/error.h"
+#include "tiers/binary/artifact.h"
 
 /*
- * A launch evaluates some thirty instructions, a nanosecond each. Nothing is
- * allocated, and no program fails: a division by zero gives zero, and a shift
- * by too much, too.
+ * A launch comes again and again with the same sizes, or with some buffers in
+ * turn. So the last verdicts are remembered, in a few *places*: each holds the
+ * numbers that the facts read, and the verdict. A launch whose numbers are all
+ * there computes nothing.
+ *
+ * A place is read without a lock while others write it. Its sequence is odd
+ * while it is written, and grows each time. Who reads it looks at the sequence
+ * before and after, and believes nothing if that has changed. Each word is
+ * stored with release and loaded with acquire, so a word of a later writer
+ * makes its odd sequence visible, too. Of two writers one gives up.
  */
 
-typedef struct fact {
-    uint8_t operation;
-    uint8_t width;
-    uint16_t a, b, c;
-} fact;
+#define PLACES 4
+#define PLACE_HEAD 2 /* words before the numbers: the sequence, the verdict */
+#define LINE_WORDS 8 /* of a processor's cache */
 
-static fact fact_at(const void *facts, size_t index)
+struct kiln__launch_facts {
+    const kiln_alloc *alloc;
+    kiln__facts_plan plan;
+    _Atomic uint64_t *places;
+    size_t place_words;
+    _Atomic uint32_t next; /* the place to write next, about */
+};
+
+/* ---- making ---- */
+
+kiln_status kiln__facts_make(kiln__launch_facts **out, const kiln_alloc *alloc,
+                             const void *facts, size_t size)
 {
-    const uint8_t *at = (const uint8_t *)facts + index * KILN__FACT_BYTES;
+    kiln__launch_facts *made = kiln__allocate(alloc, sizeof *made);
+    kiln_status status;
 
-    return (fact){at[0], at[1], kiln__le16_read(at + 2),
-                  kiln__le16_read(at + 4), kiln__le16_read(at + 6)};
-}
-
-static uint32_t immediate(const fact *f)
-{
-    return f->b | (uint32_t)f->c << 16;
-}
-
-/* ---- checking ---- */
-
-static unsigned operands_of(unsigned operation)
-{
-    static const uint8_t counts[] = {
-#define OPERANDS(name, operands) operands,
-        KILN__FACT_MAP(OPERANDS)
-#undef OPERANDS
-    };
-
-    return counts[operation];
-}
-
-static int fits(const fact *f, size_t index, uint32_t argument_bytes)
-{
-    const unsigned count =
-        f->operation < KILN__FACT_COUNT ? operands_of(f->operation) : 0;
-
-    if (f->operation >= KILN__FACT_COUNT || f->width == 0 || f->width > 64 ||
-        (count > 0 && f->a >= index) || (count > 1 && f->b >= index) ||
-        (count > 2 && f->c >= index))
-        return 0;
-    switch (f->operation) {
-    case KILN__FACT_WORD:
-        return (f->a == 1 || f->a == 2 || f->a == 4 || f->a == 8) &&
-               f->a <= argument_bytes && immediate(f) <= argument_bytes - f->a;
-    case KILN__FACT_SHAPE:
-        return f->a < KILN__FACT_SHAPES;
-    case KILN__FACT_EXTEND:
-        return f->b > 0 && f->b <= 64;
-    default:
-        return 1;
+    if (made == NULL)
+        return KILN_ENOMEM;
+    made->alloc = alloc;
+    status = kiln__facts_plan_make(&made->plan, alloc, facts, size);
+    if (status == KILN_OK) {
+        made->place_words =
+            (made->plan.input_count + PLACE_HEAD + LINE_WORDS - 1) /
+            LINE_WORDS * LINE_WORDS;
+        made->places = kiln__allocate_array(alloc, PLACES * made->place_words,
+                                            sizeof *made->places);
+        status = made->places == NULL ? KILN_ENOMEM : KILN_OK;
     }
+    if (status != KILN_OK) {
+        kiln__facts_close(made);
+        return status;
+    }
+    for (size_t i = 0; i < PLACES * made->place_words; i++)
+        atomic_init(&made->places[i], 0);
+    atomic_init(&made->next, 0);
+    *out = made;
+    return KILN_OK;
 }
 
-int kiln__facts_fit(const void *facts, size_t size, uint32_t argument_bytes)
+void kiln__facts_close(kiln__launch_facts *facts)
 {
-    const size_t count = size / KILN__FACT_BYTES;
+    if (facts == NULL)
+        return;
+    kiln__facts_plan_free(&facts->plan, facts->alloc);
+    kiln__deallocate(facts->alloc, facts->places,
+                     PLACES * facts->place_words * sizeof *facts->places);
+    kiln__deallocate(facts->alloc, facts, sizeof *facts);
+}
 
-    if (count == 0 || count > KILN__FACTS_MOST || size % KILN__FACT_BYTES != 0)
-        return 0;
+kiln_status kiln__facts_open(kiln__launch_facts **out, const kiln_alloc *alloc,
+                             const kiln_artifact *artifact, kiln_error **error)
+{
+    const size_t count = kiln_artifact_kernel_count(artifact);
+    kiln_status status;
+
+    *out = NULL;
+    if (artifact->facts == NULL)
+        return KILN_OK;
     for (size_t i = 0; i < count; i++) {
-        const fact f = fact_at(facts, i);
+        const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
 
-        if (!fits(&f, i, argument_bytes))
-            return 0;
+        if (!kiln__facts_fit(artifact->facts, artifact->fact_size,
+                             info->argument_bytes))
+            return kiln__error_set(error, KILN_ECORRUPT,
+                                   "%s: facts that do not fit its arguments",
+                                   info->name);
     }
-    return 1;
+    status = kiln__facts_make(out, alloc, artifact->facts, artifact->fact_size);
+    return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
 }
 
 /* ---- evaluating ---- */
 
-static int64_t with_sign(uint64_t value, unsigned width)
+static uint64_t short_word(const uint8_t *at, uint32_t size)
 {
-    return (int64_t)(value << (64 - width)) >> (64 - width);
-}
-
-static uint64_t cut(uint64_t value, unsigned width)
-{
-    return value & (UINT64_MAX >> (64 - width));
-}
-
-static uint64_t word(const void *arguments, const fact *f)
-{
-    const uint8_t *at = (const uint8_t *)arguments + immediate(f);
     uint64_t value = 0;
 
-    memcpy(&value, at, f->a); /* hosts are little-endian, as devices are */
+    memcpy(&value, at, size); /* hosts are little-endian, as devices are */
     return value;
 }
 
-static int wraps_unsigned(const fact *f, uint64_t a, uint64_t b)
+static void read_inputs(const kiln__facts_plan *plan, uint64_t *slots,
+                        const void *arguments, const kiln__facts_shape *shape)
 {
-    uint64_t result;
-    int wraps;
+    const kiln__facts_input *inputs = plan->inputs;
+    uint32_t i = 0;
 
-    switch (f->operation) {
-    case KILN__FACT_UADD_WRAPS:
-        wraps = __builtin_add_overflow(a, b, &result);
+    for (; i < plan->word_count; i++)
+        memcpy(&slots[i], (const uint8_t *)arguments + inputs[i].at, 8);
+    for (; i < plan->word_count + plan->shape_count; i++)
+        slots[i] = shape->sizes[inputs[i].at];
+    for (; i < plan->input_count; i++)
+        slots[i] = short_word((const uint8_t *)arguments + inputs[i].at,
+                              inputs[i].size);
+}
+
+static uint64_t any(const kiln__facts_step *at, uint64_t a, uint64_t b,
+                    uint64_t c)
+{
+    return kiln__fact_compute(at->operation, at->width,
+                              (const uint64_t[]){a, b, c});
+}
+
+static int follow(const kiln__facts_plan *plan, uint64_t *slots)
+{
+    for (uint32_t i = 0; i < plan->constant_count; i++)
+        slots[plan->input_count + i] = plan->constants[i];
+    for (const kiln__facts_step *at = plan->steps;; at++) {
+        const uint64_t a = slots[at->a], b = slots[at->b], c = slots[at->c];
+
+        switch (at->step) {
+#define STEP(name, result) \
+    case KILN__STORE_##name: \
+        slots[at->to] = (uint64_t)(result); \
+        break; \
+    case KILN__CHECK_##name: \
+        if ((result) == 0) \
+            return 0; \
         break;
-    case KILN__FACT_USUB_WRAPS:
-        return a < b;
-    default:
-        wraps = __builtin_mul_overflow(a, b, &result);
-        break;
+            KILN__STEP_MAP(STEP)
+#undef STEP
+        case KILN__STEP_HOLD:
+            return 1;
+        default:
+            return 0;
+        }
     }
-    return wraps || result != cut(result, f->width);
 }
 
-static int wraps_signed(const fact *f, int64_t a, int64_t b)
+int kiln__facts_evaluate(const kiln__launch_facts *facts, const void *arguments,
+                         const kiln__facts_shape *shape)
 {
-    int64_t result;
-    int wraps;
+    uint64_t slots[KILN__FACTS_SLOTS];
 
-    switch (f->operation) {
-    case KILN__FACT_SADD_WRAPS:
-        wraps = __builtin_add_overflow(a, b, &result);
-        break;
-    case KILN__FACT_SSUB_WRAPS:
-        wraps = __builtin_sub_overflow(a, b, &result);
-        break;
-    default:
-        wraps = __builtin_mul_overflow(a, b, &result);
-        break;
-    }
-    return wraps || result != with_sign((uint64_t)result, f->width);
+    slots[0] = 0; /* where there are no numbers, steps still name it */
+    read_inputs(&facts->plan, slots, arguments, shape);
+    return follow(&facts->plan, slots);
 }
 
-static uint64_t divide(const fact *f, uint64_t a, uint64_t b)
+/* ---- remembering ---- */
+
+/* Returns the verdict that the place has for these numbers, or -1. */
+static int remembered(_Atomic uint64_t *place, const uint64_t *numbers,
+                      uint32_t count)
 {
-    const int64_t x = with_sign(a, f->width), y = with_sign(b, f->width);
+    const uint64_t before = atomic_load_explicit(place, memory_order_acquire);
+    uint64_t verdict;
 
-    if (b == 0)
-        return 0;
-    switch (f->operation) {
-    case KILN__FACT_UDIV:
-        return a / b;
-    case KILN__FACT_UREM:
-        return a % b;
-    case KILN__FACT_SDIV:
-        return y == -1 ? 0 - a : (uint64_t)(x / y);
-    default:
-        return y == -1 ? 0 : (uint64_t)(x % y);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (atomic_load_explicit(&place[PLACE_HEAD + i],
+                                 memory_order_acquire) != numbers[i])
+            return -1;
+    verdict = atomic_load_explicit(&place[1], memory_order_acquire);
+    /* An odd sequence: it is being written; 0: it never was. */
+    return before != 0 && before % 2 == 0 &&
+                   atomic_load_explicit(place, memory_order_relaxed) == before
+               ? (int)verdict
+               : -1;
 }
 
-static uint64_t shift(const fact *f, uint64_t a, uint64_t by)
+static void remember(kiln__launch_facts *facts, const uint64_t *numbers,
+                     int verdict)
 {
-    if (by >= f->width)
-        return 0;
-    switch (f->operation) {
-    case KILN__FACT_SHL:
-        return a << by;
-    case KILN__FACT_LSHR:
-        return a >> by;
-    default:
-        return (uint64_t)(with_sign(a, f->width) >> by);
-    }
+    const uint32_t next =
+        atomic_load_explicit(&facts->next, memory_order_relaxed);
+    _Atomic uint64_t *place =
+        &facts->places[next % PLACES * facts->place_words];
+    uint64_t sequence = atomic_load_explicit(place, memory_order_relaxed);
+
+    if (sequence % 2 != 0 || !atomic_compare_exchange_strong_explicit(
+                                 place, &sequence, sequence + 1,
+                                 memory_order_acquire, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&facts->next, next + 1, memory_order_relaxed);
+    atomic_store_explicit(&place[1], (uint64_t)verdict, memory_order_release);
+    for (uint32_t i = 0; i < facts->plan.input_count; i++)
+        atomic_store_explicit(&place[PLACE_HEAD + i], numbers[i],
+                              memory_order_release);
+    atomic_store_explicit(place, sequence + 2, memory_order_release);
 }
 
-/* An operation on signed numbers. */
-static uint64_t signed_result(const fact *f, int64_t a, int64_t b)
-{
-    switch (f->operation) {
-    case KILN__FACT_SMIN:
-        return (uint64_t)(a < b ? a : b);
-    case KILN__FACT_SMAX:
-        return (uint64_t)(a > b ? a : b);
-    case KILN__FACT_SLT:
-        return a < b;
-    case KILN__FACT_SLE:
-        return a <= b;
-    default:
-        return (uint64_t)wraps_signed(f, a, b);
-    }
-}
-
-static uint64_t binary(const fact *f, uint64_t a, uint64_t b)
-{
-    switch (f->operation) {
-    case KILN__FACT_ADD:
-        return a + b;
-    case KILN__FACT_SUB:
-        return a - b;
-    case KILN__FACT_MUL:
-        return a * b;
-    case KILN__FACT_AND:
-        return a & b;
-    case KILN__FACT_OR:
-        return a | b;
-    case KILN__FACT_XOR:
-        return a ^ b;
-    case KILN__FACT_SHL:
-    case KILN__FACT_LSHR:
-    case KILN__FACT_ASHR:
-        return shift(f, a, b);
-    case KILN__FACT_UDIV:
-    case KILN__FACT_UREM:
-    case KILN__FACT_SDIV:
-    case KILN__FACT_SREM:
-        return divide(f, a, b);
-    case KILN__FACT_UMIN:
-        return a < b ? a : b;
-    case KILN__FACT_UMAX:
-        return a > b ? a : b;
-    case KILN__FACT_EQ:
-        return a == b;
-    case KILN__FACT_NE:
-        return a != b;
-    case KILN__FACT_ULT:
-        return a < b;
-    case KILN__FACT_ULE:
-        return a <= b;
-    case KILN__FACT_UADD_WRAPS:
-    case KILN__FACT_USUB_WRAPS:
-    case KILN__FACT_UMUL_WRAPS:
-        return (uint64_t)wraps_unsigned(f, a, b);
-    default:
-        return signed_result(f, with_sign(a, f->width), with_sign(b, f->width));
-    }
-}
-
-static uint64_t evaluate(const fact *f, const uint64_t *values,
-                         const void *arguments, const kiln__facts_shape *shape)
-{
-    switch (f->operation) {
-    case KILN__FACT_CONSTANT:
-        return (uint64_t)with_sign(immediate(f), 32);
-    case KILN__FACT_HIGH:
-        return (uint32_t)values[f->a] | (uint64_t)immediate(f) << 32;
-    case KILN__FACT_WORD:
-        return word(arguments, f);
-    case KILN__FACT_SHAPE:
-        return shape->sizes[f->a];
-    case KILN__FACT_SELECT:
-        return values[f->a] != 0 ? values[f->b] : values[f->c];
-    case KILN__FACT_CUT:
-        return values[f->a];
-    case KILN__FACT_EXTEND:
-        return (uint64_t)with_sign(values[f->a], f->b);
-    default:
-        return binary(f, values[f->a], values[f->b]);
-    }
-}
-
-int kiln__facts_hold(const void *facts, size_t size, const void *arguments,
+int kiln__facts_hold(kiln__launch_facts *facts, const void *arguments,
                      const kiln__facts_shape *shape)
 {
-    uint64_t values[KILN__FACTS_MOST];
-    const size_t count = size / KILN__FACT_BYTES;
+    uint64_t slots[KILN__FACTS_SLOTS];
+    int verdict;
 
-    for (size_t i = 0; i < count; i++) {
-        const fact f = fact_at(facts, i);
-
-        values[i] = cut(evaluate(&f, values, arguments, shape), f.width);
+    slots[0] = 0;
+    read_inputs(&facts->plan, slots, arguments, shape);
+    for (size_t i = 0; i < PLACES; i++) {
+        verdict = remembered(&facts->places[i * facts->place_words], slots,
+                             facts->plan.input_count);
+        if (verdict >= 0)
+            return verdict;
     }
-    return values[count - 1] == 1;
+    verdict = follow(&facts->plan, slots);
+    remember(facts, slots, verdict);
+    return verdict;
 }

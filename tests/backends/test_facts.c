@@ -4,35 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/facts.h"
-#include "base/data/endian.h"
-#include "support/harness.h"
-
-/* ---- programs ---- */
-
-typedef struct program {
-    uint8_t bytes[KILN__FACTS_MOST * KILN__FACT_BYTES];
-    size_t size;
-} program;
-
-static uint16_t put(program *p, unsigned operation, unsigned width,
-                    const uint16_t operands[3])
-{
-    uint8_t *at = p->bytes + p->size;
-
-    at[0] = (uint8_t)operation;
-    at[1] = (uint8_t)width;
-    for (size_t i = 0; i < 3; i++)
-        kiln__le16_write(at + 2 + 2 * i, operands[i]);
-    p->size += KILN__FACT_BYTES;
-    return (uint16_t)(p->size / KILN__FACT_BYTES - 1);
-}
-
-static uint16_t put_word(program *p, unsigned width, uint16_t offset)
-{
-    return put(p, KILN__FACT_WORD, width,
-               (const uint16_t[]){(uint16_t)(width / 8), offset, 0});
-}
+#include "support/facts_programs.h"
 
 /* Returns whether a op b is `result`, all of that width. */
 static int gives(unsigned operation, unsigned width, uint64_t a, uint64_t b,
@@ -40,17 +12,17 @@ static int gives(unsigned operation, unsigned width, uint64_t a, uint64_t b,
 {
     const uint64_t arguments[] = {a, b, result};
     const kiln__facts_shape shape = {{0}};
-    program p = {.size = 0};
+    facts_program p = {.size = 0};
     uint16_t numbers[4];
 
     for (uint16_t i = 0; i < 3; i++)
-        numbers[i] = put_word(&p, width, 8 * i);
-    numbers[3] = put(&p, operation, width,
-                     (const uint16_t[]){numbers[0], numbers[1], 0});
-    (void)put(&p, KILN__FACT_EQ, width,
-              (const uint16_t[]){numbers[2], numbers[3], 0});
+        numbers[i] = facts_put_word(&p, width, 8 * i);
+    numbers[3] = facts_put(&p, operation, width,
+                           (const uint16_t[]){numbers[0], numbers[1], 0});
+    (void)facts_put(&p, KILN__FACT_EQ, width,
+                    (const uint16_t[]){numbers[2], numbers[3], 0});
     assert_true(kiln__facts_fit(p.bytes, p.size, sizeof arguments));
-    return kiln__facts_hold(p.bytes, p.size, arguments, &shape);
+    return facts_hold(p.bytes, p.size, arguments, &shape);
 }
 
 /* ---- what they compute ---- */
@@ -148,42 +120,42 @@ static void shapes_constants_and_choices_are_right(void **state)
 {
     const kiln__facts_shape shape = {{1, 2, 3, 4, 5, 6, 7, 8, 9}};
     const uint64_t number = 0x123456789abcdef0;
-    program p = {.size = 0};
+    facts_program p = {.size = 0};
     uint16_t a, b, c;
 
     (void)state;
-    a = put(&p, KILN__FACT_CONSTANT, 64,
-            (const uint16_t[]){0, (uint16_t)number, (uint16_t)(number >> 16)});
-    a = put(&p, KILN__FACT_HIGH, 64,
-            (const uint16_t[]){a, (uint16_t)(number >> 32),
-                               (uint16_t)(number >> 48)});
-    b = put_word(&p, 64, 0);
-    c = put(&p, KILN__FACT_EQ, 64, (const uint16_t[]){a, b, 0});
-    a = put(&p, KILN__FACT_SHAPE, 64, (const uint16_t[]){8, 0, 0});
-    b = put(&p, KILN__FACT_CONSTANT, 64, (const uint16_t[]){0, 9, 0});
-    a = put(&p, KILN__FACT_EQ, 64, (const uint16_t[]){a, b, 0});
-    b = put(&p, KILN__FACT_CONSTANT, 1, (const uint16_t[]){0, 0, 0});
-    (void)put(&p, KILN__FACT_SELECT, 1, (const uint16_t[]){c, a, b});
+    a = facts_put(
+        &p, KILN__FACT_CONSTANT, 64,
+        (const uint16_t[]){0, (uint16_t)number, (uint16_t)(number >> 16)});
+    a = facts_put(&p, KILN__FACT_HIGH, 64,
+                  (const uint16_t[]){a, (uint16_t)(number >> 32),
+                                     (uint16_t)(number >> 48)});
+    b = facts_put_word(&p, 64, 0);
+    c = facts_put(&p, KILN__FACT_EQ, 64, (const uint16_t[]){a, b, 0});
+    a = facts_put(&p, KILN__FACT_SHAPE, 64, (const uint16_t[]){8, 0, 0});
+    b = facts_put(&p, KILN__FACT_CONSTANT, 64, (const uint16_t[]){0, 9, 0});
+    a = facts_put(&p, KILN__FACT_EQ, 64, (const uint16_t[]){a, b, 0});
+    b = facts_put(&p, KILN__FACT_CONSTANT, 1, (const uint16_t[]){0, 0, 0});
+    (void)facts_put(&p, KILN__FACT_SELECT, 1, (const uint16_t[]){c, a, b});
     assert_true(kiln__facts_fit(p.bytes, p.size, 8));
-    assert_true(kiln__facts_hold(p.bytes, p.size, &number, &shape));
-    assert_false(
-        kiln__facts_hold(p.bytes, p.size, &(uint64_t){number + 1}, &shape));
+    assert_true(facts_hold(p.bytes, p.size, &number, &shape));
+    assert_false(facts_hold(p.bytes, p.size, &(uint64_t){number + 1}, &shape));
 }
 
 static void signs_are_extended(void **state)
 {
     const kiln__facts_shape shape = {{0}};
-    program p = {.size = 0};
-    uint16_t a = put_word(&p, 8, 0);
-    const uint16_t b = put_word(&p, 64, 8);
+    facts_program p = {.size = 0};
+    uint16_t a = facts_put_word(&p, 8, 0);
+    const uint16_t b = facts_put_word(&p, 64, 8);
 
     (void)state;
-    a = put(&p, KILN__FACT_EXTEND, 64, (const uint16_t[]){a, 8, 0});
-    (void)put(&p, KILN__FACT_EQ, 64, (const uint16_t[]){a, b, 0});
+    a = facts_put(&p, KILN__FACT_EXTEND, 64, (const uint16_t[]){a, 8, 0});
+    (void)facts_put(&p, KILN__FACT_EQ, 64, (const uint16_t[]){a, b, 0});
     for (int value = -128; value < 128; value++) {
         const int64_t arguments[] = {value & 0xff, value};
 
-        assert_true(kiln__facts_hold(p.bytes, p.size, arguments, &shape));
+        assert_true(facts_hold(p.bytes, p.size, arguments, &shape));
     }
 }
 
@@ -204,7 +176,7 @@ static void programs_that_read_elsewhere_are_refused(void **state)
         for (size_t k = 0; k < sizeof bytes; k++)
             bytes[k] = (uint8_t)(rand() % 3 != 0 ? rand() % 5 : rand());
         if (kiln__facts_fit(bytes, sizeof bytes, sizeof arguments))
-            (void)kiln__facts_hold(bytes, sizeof bytes, arguments, &shape);
+            (void)facts_hold(bytes, sizeof bytes, arguments, &shape);
     }
 }
 

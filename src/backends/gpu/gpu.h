@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "backends/device/device_driver.h"
+#include "backends/facts.h"
 
 /*
  * HIP has the functions, arguments and numbers of CUDA under other names, so
@@ -276,6 +277,7 @@ typedef struct kiln__gpu_function {
 typedef struct kiln__gpu_module {
     kiln__gpu_backend *backend;
     const kiln_artifact *artifact; /* retained */
+    kiln__launch_facts *facts;     /* of its second entry; or NULL */
     void *image;                   /* the copy that drivers read */
     size_t image_size;
     kiln__gpu_loaded *loaded;

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "backends/facts.h"
 #include "backends/gpu/gpu.h"
 #include "base/error.h"
 #include "context/log.h"
@@ -231,12 +230,6 @@ static kiln_status check_hidden(const kiln_artifact *artifact,
                                    info->name, (unsigned)info->hidden_arguments,
                                    (unsigned)kiln__hidden_count(
                                        info->allocates, info->dynamic_local));
-        if (artifact->facts != NULL &&
-            !kiln__facts_fit(artifact->facts, artifact->fact_size,
-                             info->argument_bytes))
-            return kiln__error_set(error, KILN_ECORRUPT,
-                                   "%s: facts that do not fit its arguments",
-                                   info->name);
     }
     return KILN_OK;
 }
@@ -260,6 +253,8 @@ kiln_status kiln__gpu_module_new(kiln__gpu_module **out,
     link_module(module);
     status = kiln__gpu_image_copy(&module->image, &module->image_size, alloc,
                                   artifact, error);
+    if (status == KILN_OK)
+        status = kiln__facts_open(&module->facts, alloc, artifact, error);
     if (status == KILN_OK)
         status = module_in(&handle, module, context, error);
     if (status != KILN_OK) {
@@ -305,6 +300,7 @@ void kiln__gpu_module_free(kiln__gpu_module *module)
         module->functions = function->next;
         function_free(function);
     }
+    kiln__facts_close(module->facts);
     if (module->image != NULL)
         kiln__deallocate(alloc, module->image, module->image_size);
     kiln_artifact_release(module->artifact);
@@ -433,7 +429,7 @@ static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
     KILN_TRY(kiln__gpu_enter(context, &before, error));
     status = look_up_entry(&out->handle, &out->threads, context, module, info,
                            info->name, error);
-    if (status == KILN_OK && function->module->artifact->facts != NULL)
+    if (status == KILN_OK && function->module->facts != NULL)
         status = look_up_other(&out->known, &out->known_threads, context,
                                module, info, KILN__FACTS_SUFFIX, error);
     if (status == KILN_OK && info->any_block)

@@ -1,6 +1,5 @@
 /* gpu_queue.c - streams, launches, waits, and reading what kernels left. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "backends/facts.h"
 #include "backends/gpu/gpu.h"
 
 #include <inttypes.h>
@@ -227,7 +226,7 @@ static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
 /* True when the facts hold that the faster entry needs. What is captured may be
    launched again with other arguments, so it takes the entry for any launch. */
 static int is_known(const kiln__gpu_queue *queue, const kiln__gpu_entry *entry,
-                    const kiln_artifact *artifact,
+                    kiln__launch_facts *facts,
                     const kiln_launch_request *request)
 {
     const kiln__launch_shape *shape = &queue->shape;
@@ -243,8 +242,7 @@ static int is_known(const kiln__gpu_queue *queue, const kiln__gpu_entry *entry,
         items *= shape->block[d];
     }
     return items <= entry->known_threads &&
-           kiln__facts_hold(artifact->facts, artifact->fact_size,
-                            request->arguments, &known) &&
+           kiln__facts_hold(facts, request->arguments, &known) &&
            !is_capturing(queue->context, queue->stream);
 }
 
@@ -306,7 +304,7 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
     if (queue->shape.is_cut) {
         handle = entry->cut;
         size = kiln__device_add_grid(request, size);
-    } else if (is_known(queue, entry, function->module->artifact, request)) {
+    } else if (is_known(queue, entry, function->module->facts, request)) {
         handle = entry->known;
     }
     result = call_driver(queue, handle, request, size);

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "backends/device/device_driver.h"
+#include "backends/facts.h"
 #include "base/build_id.h"
 #include "context/targets/spirv_limits.h"
 
@@ -336,6 +337,7 @@ struct kiln__spirv_module {
     kiln__spirv_owner owner;
     kiln__spirv_device *device;
     const kiln_artifact *artifact; /* retained */
+    kiln__launch_facts *facts;     /* of its second entry; or NULL */
     void *native;                  /* the driver's program or module */
     kiln__mutex lock;              /* protects the list */
     kiln__fork_guard guard;
@@ -370,10 +372,6 @@ size_t kiln__spirv_local_size(const void *value);
    of both entries. */
 kiln__group_limits kiln__spirv_limits(const kiln__spirv_function *function,
                                       const kiln_launch_request *request);
-/* Returns the entry for a launch of that shape. */
-kiln__spirv_entry *kiln__spirv_entry_of(kiln__spirv_function *function,
-                                        const kiln__launch_shape *shape,
-                                        const kiln_launch_request *request);
 /* Takes an idle kernel object of one of the function's entries, and puts it
    back. */
 kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
@@ -382,6 +380,21 @@ kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
                                     kiln_error **error);
 void kiln__spirv_kernel_give(kiln__spirv_function *function,
                              kiln__spirv_kernel *kernel);
+/* Begins a launch on the device: finds the function there and checks the
+   group's memory. The driver then finds the shape, and makes the state that
+   hidden arguments tell of. */
+kiln_status kiln__spirv_launch_begin(kiln__spirv_function **out,
+                                     kiln__spirv_device *device,
+                                     const kiln_launch_request *request,
+                                     kiln_error **error);
+/* Completes the arguments, and takes a kernel object of the entry for a launch
+   of that shape. */
+kiln_status kiln__spirv_launch_take(kiln__spirv_kernel **out,
+                                    kiln__spirv_function *function,
+                                    const void *state,
+                                    const kiln__launch_shape *shape,
+                                    const kiln_launch_request *request,
+                                    kiln_error **error);
 /* Gives the kernel object for a caller that launches by itself, of the entry
    for any launch; Kiln never uses it. */
 kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,

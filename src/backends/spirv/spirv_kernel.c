@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "backends/facts.h"
 #include "backends/spirv/spirv.h"
 #include "base/error.h"
 #include "tiers/binary/artifact.h"
@@ -184,11 +183,11 @@ kiln__group_limits kiln__spirv_limits(const kiln__spirv_function *function,
     return limits;
 }
 
-kiln__spirv_entry *kiln__spirv_entry_of(kiln__spirv_function *function,
-                                        const kiln__launch_shape *shape,
-                                        const kiln_launch_request *request)
+/* Returns the entry for a launch of that shape. */
+static kiln__spirv_entry *entry_of(kiln__spirv_function *function,
+                                   const kiln__launch_shape *shape,
+                                   const kiln_launch_request *request)
 {
-    const kiln_artifact *artifact = function->module->artifact;
     kiln__facts_shape known;
     uint64_t items = 1;
 
@@ -201,10 +200,35 @@ kiln__spirv_entry *kiln__spirv_entry_of(kiln__spirv_function *function,
         items *= shape->block[d];
     }
     return items <= function->known.limits.items &&
-                   kiln__facts_hold(artifact->facts, artifact->fact_size,
-                                    request->arguments, &known)
+                   kiln__facts_hold(function->module->facts, request->arguments,
+                                    &known)
                ? &function->known
                : &function->any;
+}
+
+/* ---- launches ---- */
+
+kiln_status kiln__spirv_launch_begin(kiln__spirv_function **out,
+                                     kiln__spirv_device *device,
+                                     const kiln_launch_request *request,
+                                     kiln_error **error)
+{
+    KILN_TRY(kiln__spirv_function_on(out, request->function, device, error));
+    return kiln__launch_local_check(device->name, device->local_bytes, request,
+                                    error);
+}
+
+kiln_status kiln__spirv_launch_take(kiln__spirv_kernel **out,
+                                    kiln__spirv_function *function,
+                                    const void *state,
+                                    const kiln__launch_shape *shape,
+                                    const kiln_launch_request *request,
+                                    kiln_error **error)
+{
+    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)state,
+                              function->number);
+    return kiln__spirv_kernel_take(out, function,
+                                   entry_of(function, shape, request), error);
 }
 
 /* ---- functions ---- */
@@ -280,7 +304,7 @@ static kiln_status fill_function(kiln__spirv_function *function,
 
     KILN_TRY(check_arguments(function, error));
     KILN_TRY(fill_entry(&function->any, function, error));
-    if (module->artifact->facts != NULL)
+    if (module->facts != NULL)
         KILN_TRY(fill_entry(&function->known, function, error));
     function->number = kiln__loaded_kernels_add(
         &module->device->kernels, module->artifact, function->info->name);
@@ -365,42 +389,25 @@ kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
 
 /* ---- modules ---- */
 
-static kiln_status check_facts(const kiln_artifact *artifact,
-                               kiln_error **error)
-{
-    const size_t count =
-        artifact->facts != NULL ? kiln_artifact_kernel_count(artifact) : 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
-
-        if (!kiln__facts_fit(artifact->facts, artifact->fact_size,
-                             info->argument_bytes))
-            return kiln__error_set(error, KILN_ECORRUPT,
-                                   "%s: facts that do not fit its arguments",
-                                   info->name);
-    }
-    return KILN_OK;
-}
-
 kiln_status kiln__spirv_module_new(kiln__spirv_module **out,
                                    kiln__spirv_device *device,
                                    const kiln_artifact *artifact,
                                    kiln_error **error)
 {
     const kiln_alloc *alloc = &device->context->alloc;
+    kiln__launch_facts *facts;
     kiln__spirv_module *module;
 
     KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
                                      &device->level, error));
-    KILN_TRY(check_facts(artifact, error));
+    KILN_TRY(kiln__facts_open(&facts, alloc, artifact, error));
     module = kiln__allocate(alloc, sizeof *module);
-    if (module == NULL)
-        return kiln__error_no_memory(error);
-    if (kiln__mutex_init(&module->lock) != KILN_OK) {
+    if (module == NULL || kiln__mutex_init(&module->lock) != KILN_OK) {
+        kiln__facts_close(facts);
         kiln__deallocate(alloc, module, sizeof *module);
         return kiln__error_no_memory(error);
     }
+    module->facts = facts;
     module->guard.mutex = &module->lock;
     kiln__fork_add(&device->context->fork, &module->guard);
     module->owner = device->owner;
@@ -437,6 +444,7 @@ void kiln__spirv_unload(void *self, void *module)
         driver_of(old->device)->program_free(old->device, old->native);
     kiln__fork_remove(&context->fork, &old->guard);
     kiln__mutex_dispose(&old->lock);
+    kiln__facts_close(old->facts);
     kiln_artifact_release(old->artifact);
     kiln__deallocate(&context->alloc, old, sizeof *old);
 }

@@ -175,6 +175,7 @@ static kiln_status narrow(kiln__codegen_job *job, LLVMModuleRef module)
     KILN_TRY(run_passes(job, module, before_ranges));
     if (kiln__assume_places(job))
         KILN_TRY(run_passes(job, module, "function(infer-address-spaces)"));
+    kiln__facts_fewer(job);
     for (f = LLVMGetFirstFunction(module); f != NULL;
          f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))

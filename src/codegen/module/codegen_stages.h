@@ -67,6 +67,11 @@ kiln_status kiln__facts_take(kiln__codegen_job *job, LLVMValueRef function,
    alignments that are to be found behind casts. */
 int kiln__assume_places(kiln__codegen_job *job);
 
+/* ---- codegen_fewer_facts.c ---- */
+/* Leaves out of the job's facts what they say twice. Nothing may be appended
+   after that. */
+void kiln__facts_fewer(kiln__codegen_job *job);
+
 /* ---- codegen_import_types.c ---- */
 /* Refuses functions that images may import, and that the module declares with
    other types than they have. */

@@ -73,10 +73,16 @@ static void facts_choose(const gpu_vendor *of)
     launches(&f, 1, 101, "entry");
     launches(&f, 1, -1, "entry");
     launches(&f, 1, 0, "entry" KILN__FACTS_SUFFIX);
+    for (int64_t value = 95; value < 106; value++)
+        for (int again = 0; again < 3; again++)
+            launches(&f, 1, value,
+                     value <= 100 ? "entry" KILN__FACTS_SUFFIX : "entry");
     end(&f);
     assert_ok(begin(&f, of, one_group, sizeof one_group));
-    launches(&f, 64, 0, "entry" KILN__FACTS_SUFFIX);
-    launches(&f, 128, 0, "entry");
+    for (int again = 0; again < 3; again++) {
+        launches(&f, 64, again, "entry" KILN__FACTS_SUFFIX);
+        launches(&f, 128, again, "entry");
+    }
     end(&f);
     assert_ok(begin(&f, of, NULL, 0));
     launches(&f, 1, 0, "entry");

@@ -246,17 +246,12 @@ kiln_status kiln__opencl_launch(void *self, void *queue,
 
     (void)self;
     (void)exception;
-    KILN_TRY(kiln__spirv_function_on(&function, request->function,
-                                     &to->device->base, error));
+    KILN_TRY(
+        kiln__spirv_launch_begin(&function, &to->device->base, request, error));
     KILN_TRY(find_shape(to, function, request, error));
-    KILN_TRY(kiln__launch_local_check(
-        to->device->base.name, to->device->base.local_bytes, request, error));
     KILN_TRY(need_state(to, function, error));
-    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
-                              function->number);
-    KILN_TRY(kiln__spirv_kernel_take(
-        &kernel, function, kiln__spirv_entry_of(function, &to->shape, request),
-        error));
+    KILN_TRY(kiln__spirv_launch_take(&kernel, function, to->state, &to->shape,
+                                     request, error));
     drop_marker(to);
     to->is_busy = 1;
     status = launch_with(to, kernel, function, request, error);
