@@ -53,6 +53,54 @@ static const char text[] =
     "        s += a[i, k] * b[k, j]\n"
     "    end\n"
     "    c[i, j] = twice(s)\n"
+    "end\n"
+    /* The loop's bounds are only set for items that the guard lets through. */
+    "kernel inside(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    if i < size(c, 0)\n"
+    "        n = size(a, 1)\n"
+    "        j = global_id(1)\n"
+    "        if j < size(c, 1)\n"
+    "            m = n - 1\n"
+    "            s = c[i, j]\n"
+    "            for k in 0..m\n"
+    "                s += a[i, k] * b[k, j]\n"
+    "            end\n"
+    "            s += a[i, m] * b[m, j]\n"
+    "            c[i, j] = twice(s)\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "kernel behind(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    if i >= size(c, 0)\n"
+    "        return\n"
+    "    end\n"
+    "    n = size(a, 1)\n"
+    "    j = global_id(1)\n"
+    "    if j >= size(c, 1)\n"
+    "        return\n"
+    "    end\n"
+    "    s = c[i, j]\n"
+    "    for k in 0..n\n"
+    "        s += a[i, k] * b[k, j]\n"
+    "    end\n"
+    "    c[i, j] = twice(s)\n"
+    "end\n"
+    /* One that is set twice, and one whose value is not the group's. */
+    "kernel changes(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    j = global_id(1)\n"
+    "    if i < size(c, 0) && j < size(c, 1)\n"
+    "        n = 0\n"
+    "        n = size(a, 1)\n"
+    "        m = i - i + n\n"
+    "        s = c[i, j]\n"
+    "        for k in 0..min(n, m)\n"
+    "            s += a[i, k] * b[k, j]\n"
+    "        end\n"
+    "        c[i, j] = twice(s)\n"
+    "    end\n"
     "end\n";
 
 static float c[HIGH][WIDE], a[DEEP][WIDE], b[HIGH][DEEP], expected[HIGH][WIDE];
@@ -101,10 +149,11 @@ static void check(kernels *k, const char *name, uint64_t x, uint64_t y,
 
 static void loops_under_guards_do_what_the_items_do(void **state)
 {
-    static const char *const names[] = {"product", "nested", "exits"};
+    static const char *const names[] = {"product", "nested", "exits",
+                                        "inside",  "behind", "changes"};
     static const uint32_t blocks[] = {0, 1, 5, 16, 64};
 
-    for (size_t n = 0; n < 3; n++)
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         for (size_t i = 0; i < 5; i++) {
             check(*state, names[n], WIDE, HIGH, blocks[i]);
             check(*state, names[n], 64, 32, blocks[i]);

@@ -169,6 +169,12 @@ int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index);
 /* Marks such loops, if they are under uniform control. */
 void kiln__group_mark_loops(const kiln__group_finder *f, int *found);
 
+/* ---- lower_group_hoist.c ---- */
+/* Takes out of guards around loops what all items compute alike. After that,
+   facts found earlier do not hold any more. */
+kiln_status kiln__group_hoist_sets(const kiln__group_finder *finder,
+                                   int *changed);
+
 /* ---- lower_group_guards.c ---- */
 /* Rewrites guards around such loops. After that, facts found earlier do not
    hold any more. */

@@ -1,5 +1,6 @@
 /* lower_group_plan.c - what runs once for a group, and where locals live. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/error.h"
 #include "codegen/lower/group/lower_group.h"
 
 /*
@@ -110,27 +111,37 @@ static void find_facts_again(kiln__lowering *l,
    kernel of more nodes than this has enough of them. */
 #define LARGE 20000
 
+typedef kiln_status (*rewriter)(const kiln__group_finder *finder, int *changed);
+
+static kiln_status rewrite_guards(kiln__lowering *l,
+                                  kiln__uniform_function *functions,
+                                  kiln__group_finder *finder, rewriter rewrite)
+{
+    int changed = 0;
+
+    KILN_TRY(rewrite(finder, &changed));
+    if (!changed)
+        return KILN_OK;
+    find_facts_again(l, functions);
+    return kiln__group_finder_init(finder, l);
+}
+
 /* Marks loops of a kernel without collective operations that are better done
    once for the group. With such loops the kernel is emitted for a group. */
 static kiln_status prepare_loops(kiln__lowering *l,
                                  kiln__uniform_function *functions)
 {
+    static const rewriter rewrites[] = {kiln__group_hoist_sets,
+                                        kiln__group_split_guards};
     kiln__group_finder finder;
-    int changed = 0, found = 0;
-    kiln_status status = KILN_OK;
+    int found = 0;
 
     if (l->job->settings->opt_level < 2 || l->functions[0].recursive ||
         l->functions[0].ir.nodes.count > LARGE)
         return KILN_OK;
-    status = kiln__group_finder_init(&finder, l);
-    if (status == KILN_OK)
-        status = kiln__group_split_guards(&finder, &changed);
-    if (status == KILN_OK && changed) {
-        find_facts_again(l, functions);
-        status = kiln__group_finder_init(&finder, l);
-    }
-    if (status != KILN_OK)
-        return status;
+    KILN_TRY(kiln__group_finder_init(&finder, l));
+    for (size_t i = 0; i < sizeof rewrites / sizeof *rewrites; i++)
+        KILN_TRY(rewrite_guards(l, functions, &finder, rewrites[i]));
     kiln__group_mark_loops(&finder, &found);
     if (found)
         l->functions[0].collective = KILN__COLLECTIVE_GROUP;
