@@ -242,14 +242,15 @@ static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
     const int is_quick = is_large ? kiln__code_is_quick(job, module)
                                   : module == job->checked_module;
     LLVMMemoryBufferRef buffer;
+    int level = 0;
 
     if (is_quick)
-        kiln__llvm_begin_quick(job->machine);
+        level = kiln__llvm_begin_quick(job->machine);
     buffer = job->backend->machine != NULL
                  ? job->backend->machine->emit(job, module, as_text)
                  : emit_by_machine(job, module, as_text, is_large);
     if (is_quick)
-        kiln__llvm_end_quick(job->machine, job->settings->opt_level);
+        kiln__llvm_end_quick(job->machine, level);
     if (buffer == NULL)
         return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",
                               job->settings->triple);

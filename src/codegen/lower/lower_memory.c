@@ -103,6 +103,17 @@ static LLVMValueRef offset_part(kiln__lowering *l, LLVMValueRef value)
                : value;
 }
 
+/* An element's offset is less than 2^31. So what loops add to an index with a
+   sign is added to the address, too. */
+static LLVMValueRef widened(kiln__lowering *l, LLVMValueRef offset)
+{
+    const LLVMValueRef wide = LLVMBuildZExt(l->builder, offset, l->i64, "");
+
+    if (LLVMIsAZExtInst(wide) != NULL)
+        LLVMSetNNeg(wide, 1);
+    return wide;
+}
+
 /* The first index is the contiguous one. */
 static LLVMValueRef dense_offset(kiln__lowering *l, const access *to)
 {
@@ -150,7 +161,7 @@ static LLVMValueRef address(kiln__lowering *l, const kiln__ir_node *node,
     if (l->job->is_known)
         offset = to->type->strided
                      ? LLVMBuildSExt(l->builder, offset, l->i64, "")
-                     : LLVMBuildZExt(l->builder, offset, l->i64, "");
+                     : widened(l, offset);
     return LLVMBuildInBoundsGEP2(l->builder,
                                  kiln__lower_cell(l, to->type->element), data,
                                  &offset, 1, "");

@@ -69,8 +69,15 @@ static void initialise_target(const char *triple)
         kiln__once_run(&spirv, initialise_spirv);
 }
 
-static LLVMCodeGenOptLevel machine_level(uint8_t opt_level)
+/* The third level of NVIDIA's backend adds one pass that finds what is computed
+   twice on some of the ways to a place. It merges the steps of a loop and of
+   what unrolling left over of it into one value. CUDA's assembler would have
+   multiplied and added in one instruction; it does not for a value that may
+   come from several places. */
+static LLVMCodeGenOptLevel machine_level(const char *triple, uint8_t opt_level)
 {
+    if (opt_level > 2 && strncmp(triple, "nvptx64-", 8) == 0)
+        opt_level = 2;
     switch (opt_level) {
     case 0:
         return LLVMCodeGenLevelNone;
@@ -94,7 +101,7 @@ static LLVMTargetMachineRef machine_new(const kiln__codegen_settings *settings,
     LLVMTargetMachineOptionsSetCPU(options, settings->processor);
     LLVMTargetMachineOptionsSetFeatures(options, settings->features);
     LLVMTargetMachineOptionsSetCodeGenOptLevel(
-        options, machine_level(settings->opt_level));
+        options, machine_level(settings->triple, settings->opt_level));
     LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
     LLVMTargetMachineOptionsSetCodeModel(options, LLVMCodeModelSmall);
     machine =

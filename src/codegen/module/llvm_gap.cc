@@ -336,21 +336,20 @@ static llvm::TargetMachine *unwrap_machine(LLVMTargetMachineRef machine)
     return reinterpret_cast<llvm::TargetMachine *>(machine);
 }
 
-extern "C" void kiln__llvm_begin_quick(LLVMTargetMachineRef machine)
+extern "C" int kiln__llvm_begin_quick(LLVMTargetMachineRef machine)
 {
+    const llvm::CodeGenOptLevel level = unwrap_machine(machine)->getOptLevel();
+
     unwrap_machine(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
+    return static_cast<int>(level);
 }
 
 /* Generating code at level 0 turns on the instruction selector of that
    level. */
-extern "C" void kiln__llvm_end_quick(LLVMTargetMachineRef machine,
-                                     unsigned opt_level)
+extern "C" void kiln__llvm_end_quick(LLVMTargetMachineRef machine, int level)
 {
     unwrap_machine(machine)->setOptLevel(
-        opt_level > 2    ? llvm::CodeGenOptLevel::Aggressive
-        : opt_level == 2 ? llvm::CodeGenOptLevel::Default
-        : opt_level == 1 ? llvm::CodeGenOptLevel::Less
-                         : llvm::CodeGenOptLevel::None);
+        static_cast<llvm::CodeGenOptLevel>(level));
     unwrap_machine(machine)->setFastISel(false);
 }
 

@@ -31,9 +31,10 @@ LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                                     LLVMModuleRef module, int as_text,
                                     unsigned without);
 /* Between these two calls the machine generates code quickly instead of
-   generating fast code. */
-void kiln__llvm_begin_quick(LLVMTargetMachineRef machine);
-void kiln__llvm_end_quick(LLVMTargetMachineRef machine, unsigned opt_level);
+   generating fast code. The first one returns the level that the other one
+   wants. */
+int kiln__llvm_begin_quick(LLVMTargetMachineRef machine);
+void kiln__llvm_end_quick(LLVMTargetMachineRef machine, int level);
 /* True when the processor, with those features, has all of `wanted`. */
 int kiln__llvm_target_has(const char *triple, const char *processor,
                           const char *features, const char *wanted);

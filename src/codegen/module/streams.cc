@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -56,6 +57,10 @@ class streams
     void walk(const stream_key &key, llvm::SmallVectorImpl<access> &all);
     llvm::Value *move(llvm::IRBuilder<> &b, llvm::Value *pointer,
                       const llvm::SCEV *by);
+    llvm::Value *hidden(llvm::IRBuilder<> &b, const stream_key &key,
+                        llvm::Value *pointer);
+    void point(llvm::IRBuilder<> &b, access &a, llvm::Value *pointer,
+               const llvm::SCEV *apart);
 
     llvm::ScalarEvolution &evolution;
     llvm::SCEVExpander expander;
@@ -110,6 +115,53 @@ llvm::Value *streams::move(llvm::IRBuilder<> &b, llvm::Value *pointer,
     return b.CreateGEP(b.getInt8Ty(), pointer, bytes);
 }
 
+/* True for an array that the kernel only reads. Of a function, these attributes
+   say nothing about the time before it was called. */
+static bool is_constant(const llvm::Value *object)
+{
+    const auto *argument = llvm::dyn_cast<llvm::Argument>(object);
+
+    return argument != nullptr && argument->onlyReadsMemory() &&
+           argument->getParent()->getCallingConv() ==
+               llvm::CallingConv::PTX_Kernel &&
+           argument->hasNoAliasAttr();
+}
+
+/* LLVM's strength reduction comes later. Of two pointers into one array it
+   keeps one, and adds a distance for each access to the other one. It does not
+   look through what is frozen. Only of arrays in the device's memory it is
+   known which space a frozen pointer is in. */
+llvm::Value *streams::hidden(llvm::IRBuilder<> &b, const stream_key &key,
+                             llvm::Value *pointer)
+{
+    llvm::Type *far = llvm::getUnderlyingObject(key.first)->getType();
+
+    if (llvm::isa<llvm::SCEVConstant>(key.second) ||
+        far->getPointerAddressSpace() != 1)
+        return pointer;
+    pointer = b.CreateFreeze(b.CreateAddrSpaceCast(pointer, far));
+    return b.CreateAddrSpaceCast(pointer, key.first->getType());
+}
+
+/* Gives an access its pointer. LLVM no longer sees which array that leads to,
+   so loads of what nobody writes are told so. */
+void streams::point(llvm::IRBuilder<> &b, access &a, llvm::Value *pointer,
+                    const llvm::SCEV *apart)
+{
+    auto *load = llvm::dyn_cast<llvm::LoadInst>(a.pointer->getUser());
+
+    if (load != nullptr &&
+        is_constant(llvm::getUnderlyingObject(a.pointer->get())))
+        load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                          llvm::MDNode::get(load->getContext(), {}));
+    if (!apart->isZero())
+        pointer = b.CreateGEP(
+            b.getInt8Ty(), pointer,
+            b.getInt(llvm::cast<llvm::SCEVConstant>(apart)->getAPInt()));
+    a.pointer->set(pointer);
+    a.pointer = nullptr;
+}
+
 /* Returns the way between accesses of an unrolled loop, or the whole step. */
 const llvm::SCEV *streams::way_in(const llvm::SCEV *step,
                                   llvm::ArrayRef<access> all)
@@ -149,25 +201,19 @@ void streams::walk(const stream_key &key, llvm::SmallVectorImpl<access> &all)
 
             if (a.pointer == nullptr || !kiln__is_near(apart))
                 continue;
-            a.pointer->set(
-                apart->isZero()
-                    ? pointer
-                    : b.CreateGEP(b.getInt8Ty(), pointer,
-                                  b.getInt64(static_cast<uint64_t>(
-                                      llvm::cast<llvm::SCEVConstant>(apart)
-                                          ->getAPInt()
-                                          .getSExtValue()))));
-            a.pointer = nullptr;
+            point(b, a, pointer, apart);
         }
         pointer = move(b, pointer, way);
         at = evolution.getAddExpr(at, way);
     }
     if (at != end)
         pointer = move(b, first, key.second);
-    first->addIncoming(pointer, loop->getLoopLatch());
     for (const access &a : all)
         if (a.pointer != nullptr)
             rest.push_back(a);
+    if (!rest.empty())
+        pointer = hidden(b, key, pointer);
+    first->addIncoming(pointer, loop->getLoopLatch());
     all = std::move(rest);
 }
 

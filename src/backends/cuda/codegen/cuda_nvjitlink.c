@@ -265,11 +265,18 @@ static kiln_status complete(linking *l, const kiln__object *ptx, kiln_blob *out)
     return take_cubin(l, out);
 }
 
+/* What is linked might have callers elsewhere. So slow paths of divisions and
+   roots are functions that are called as other files would call them, and loops
+   keep their values in few registers, or in memory. An option gives each entry
+   copies of its own. It has been there since CUDA 13.3. */
+#define COPIES_SINCE 93 /* PTX of that release */
+static const char with_copies[] = "-Xptxas=--enable-func-clone-sc=true";
+
 static int create(linking *l)
 {
     static const char *const debug[] = {NULL, "-lineinfo", "-g"};
     const kiln__codegen_settings *settings = l->job->settings;
-    const char *options[4];
+    const char *options[5];
     char arch[64], level[8];
     uint32_t count = 3;
 
@@ -282,10 +289,12 @@ static int create(linking *l)
     options[2] = "-verbose";
     if (settings->debug_level != KILN_DEBUG_NONE)
         options[count++] = debug[settings->debug_level];
+    if (kiln__cuda_level(settings) > 0 && l->api->newest_ptx >= COPIES_SINCE)
+        options[count++] = with_copies;
     return l->api->Create(&l->link, count, options);
 }
 
-/* All options but the architecture are known to every version. */
+/* All other options but the architecture are known to every version. */
 static kiln_status run(linking *l, const kiln__object *ptx, kiln_blob *out)
 {
     kiln_status status = KILN_ENOTFOUND;
