@@ -276,7 +276,7 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_poll(kiln_queue *queue,
  */
 KILN_API kiln_status kiln_queue_cancel(kiln_queue *queue, kiln_error **error);
 
-#define KILN_HIDDEN_MAX 4
+#define KILN_HIDDEN_MAX 7
 
 /** The function and hidden arguments with which a runtime launches a kernel by
  *  itself. */
@@ -297,14 +297,19 @@ typedef struct kiln_native_launch {
  * as one block, it takes the packed block followed by the hidden arguments. The
  * grid must be a whole number of groups.
  *
+ * On cuda and rocm the last three hidden arguments of a kernel with any_block
+ * are the sizes of the grid in items. Their values here, UINT64_MAX, say that
+ * it is what is launched. With the sizes instead, a launch may have items
+ * outside the grid, which do nothing.
+ *
  * After its own wait the caller polls the queue for exceptions and prints. The
  * queue must exist as long as such launches, including those of a graph, may
  * run. The values are the same for each launch of a kernel on a queue. If the
  * kernel allocates, the queue keeps its heap from then on, and the heap is
  * cleared whenever a wait or a poll finds all work done.
  *
- * A kernel with dynamic_local has four hidden arguments. The last one, here 0,
- * is the size of the dynamic group memory in bytes: the caller passes the size
+ * In a kernel with dynamic_local the fourth hidden argument, here 0, is the
+ * size of the dynamic group memory in bytes: the caller passes the size
  * that it wants, there and to the driver. On spirv such a kernel has one more
  * parameter after them, the memory itself, for which drivers take a size and
  * NULL.

@@ -23,13 +23,13 @@
  * zero where it does not allocate, and the last one is the memory's size in
  * bytes. A kernel of SPIR-V takes the memory itself as one more parameter.
  *
- * The grid is a whole number of groups. A kernel of which kernel_info says
- * `any_block` has one more entry, with the suffix below, for a grid that cuts
- * its last groups: it takes the grid's three sizes in items after the hidden
- * arguments, and items outside the grid do nothing there.
+ * The grid is a whole number of groups. The groups of a kernel of which
+ * kernel_info says `any_block` need not divide it: the last of the hidden
+ * arguments are its three sizes in items, and items outside of it do nothing.
+ * For whole groups KILN__WHOLE_GROUPS may stand for each of them.
  */
-#define KILN__CUT_SUFFIX "_cut"
 #define KILN__CUT_SIZES 3u
+#define KILN__WHOLE_GROUPS UINT64_MAX
 #define KILN__HIDDEN_COUNT 2u /* state, launch */
 #define KILN__HIDDEN_HEAP 3u  /* and the heap */
 #define KILN__HIDDEN_MOST 4u  /* and the size of dynamic group memory */
@@ -42,12 +42,21 @@ static inline uint32_t kiln__hidden_count(int allocates, int dynamic_local)
     return allocates ? KILN__HIDDEN_HEAP : KILN__HIDDEN_COUNT;
 }
 
-/* A kernel that reports nothing, and needs none of the others, has none. */
-static inline int kiln__hidden_fits(uint32_t count, int allocates,
-                                    int dynamic_local)
+/* How many of them are sizes of the grid, which are the last ones. */
+static inline uint32_t kiln__hidden_sizes(int any_block)
 {
-    return count == kiln__hidden_count(allocates, dynamic_local) ||
-           (count == 0 && !allocates && !dynamic_local);
+    return any_block ? KILN__CUT_SIZES : 0;
+}
+
+/* A kernel that reports nothing, and needs none of the others, has none but the
+   sizes of its grid. */
+static inline int kiln__hidden_fits(uint32_t count, int allocates,
+                                    int dynamic_local, int any_block)
+{
+    const uint32_t sizes = kiln__hidden_sizes(any_block);
+
+    return count == kiln__hidden_count(allocates, dynamic_local) + sizes ||
+           (count == sizes && !allocates && !dynamic_local);
 }
 
 /* CUDA: memory that a group may declare. The driver gives more, of dynamic

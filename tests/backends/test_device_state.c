@@ -398,6 +398,27 @@ static void hidden_arguments_follow_the_block(void **state)
     assert_int_equal(block[0], 1);
 }
 
+static void the_grids_sizes_come_last(void **state)
+{
+    kiln_kernel_info info = {.hidden_arguments =
+                                 KILN__HIDDEN_COUNT + KILN__CUT_SIZES,
+                             .any_block = 1};
+    const kiln_kernel kernel = {.info = &info};
+    uint64_t block[6] = {0};
+    kiln_launch_request request = {.kernel = &kernel,
+                                   .grid = {7, 8, 9},
+                                   .arguments = block,
+                                   .argument_bytes = 4};
+
+    (void)state;
+    assert_int_equal(kiln__device_hidden(&request, 1, 2), 48);
+    assert_int_equal(block[2], 2);
+    assert_memory_equal(block + 3, request.grid, sizeof request.grid);
+    info.hidden_arguments = KILN__CUT_SIZES;
+    assert_int_equal(kiln__device_hidden(&request, 1, 2), 32);
+    assert_memory_equal(block + 1, request.grid, sizeof request.grid);
+}
+
 static void a_kernel_without_them_gets_none(void **state)
 {
     const kiln_kernel_info info = {0};
@@ -430,6 +451,7 @@ int main(void)
         with_state(counts_of_prints_are_not_believed),
         with_state(memory_full_of_anything_is_survived),
         cmocka_unit_test(hidden_arguments_follow_the_block),
+        cmocka_unit_test(the_grids_sizes_come_last),
         cmocka_unit_test(a_kernel_without_them_gets_none),
     };
 

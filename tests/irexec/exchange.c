@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "abi/codegen_abi.h"
+#include "abi/device_abi.h"
 #include "irexec.h"
 #include "kiln/compile.h"
 #include "kiln/context.h"
@@ -41,6 +42,14 @@ static uint32_t lanes_of(const hand_over *h, const kiln__codegen_result *result)
     return strncmp(settings->processor, "gfx9", 4) == 0 ? 64 : 32;
 }
 
+/* 0 where they are sizes of the grid alone: no state is among them. */
+static uint32_t hidden_of(const kiln__codegen_result *result)
+{
+    return result->hidden_arguments == kiln__hidden_sizes(result->any_block)
+               ? 0
+               : result->hidden_arguments;
+}
+
 /* An ELF image that has nothing in it, for who looks at no more. */
 static size_t put_header(char *to)
 {
@@ -69,7 +78,7 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
         size = put_header(bytes);
     size +=
         (size_t)snprintf(bytes + size, room - size, IREXEC_HEAD "%u %u\n%.*s",
-                         lanes_of(h, result), result->hidden_arguments,
+                         lanes_of(h, result), hidden_of(result),
                          (int)result->size, (const char *)result->bytes);
     changed.bytes = bytes;
     changed.size = size;

@@ -119,10 +119,6 @@ kiln_status kiln__device_state_peek(void *state, kiln__loaded_kernels *kernels,
    kernel has any; returns the size of the whole block. */
 uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
                              uint64_t number);
-/* Appends the sizes of the grid, for the entry that cuts groups, to a block of
-   `size` bytes; returns its size then. */
-uint32_t kiln__device_add_grid(const kiln_launch_request *request,
-                               uint32_t size);
 
 /* ---- device_shape.c ---- */
 

@@ -266,22 +266,15 @@ uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
     const uint64_t hidden[KILN__HIDDEN_MOST] = {
         state, number, (uint64_t)(uintptr_t)request->heap,
         request->dynamic_local_bytes};
+    const kiln_kernel_info *info = kiln_kernel_get_info(request->kernel);
+    const uint32_t sizes = kiln__hidden_sizes(info->any_block);
     const uint32_t offset = (request->argument_bytes + 7u) & ~7u;
-    const uint32_t size =
-        8 * kiln_kernel_get_info(request->kernel)->hidden_arguments;
+    const uint32_t own = info->hidden_arguments - sizes;
+    unsigned char *at = (unsigned char *)request->arguments + offset;
 
-    if (size == 0 || size > sizeof hidden)
+    if (info->hidden_arguments == 0 || own > KILN__HIDDEN_MOST)
         return request->argument_bytes;
-    memcpy((unsigned char *)request->arguments + offset, hidden, size);
-    return offset + size;
-}
-
-uint32_t kiln__device_add_grid(const kiln_launch_request *request,
-                               uint32_t size)
-{
-    const uint32_t offset = (size + 7u) & ~7u;
-
-    memcpy((unsigned char *)request->arguments + offset, request->grid,
-           KILN__CUT_SIZES * sizeof *request->grid);
-    return offset + (uint32_t)(KILN__CUT_SIZES * sizeof *request->grid);
+    memcpy(at, hidden, 8 * (size_t)own);
+    memcpy(at + 8 * (size_t)own, request->grid, 8 * (size_t)sizes);
+    return offset + 8 * info->hidden_arguments;
 }

@@ -261,8 +261,6 @@ typedef struct kiln__gpu_entry {
     uint32_t threads; /* most items of a group */
     void *known;      /* the entry for launches of which facts hold; or NULL */
     uint32_t known_threads;
-    void *cut; /* the entry for grids that cut groups; or NULL */
-    uint32_t cut_threads;
     _Atomic(struct kiln__gpu_entry *) next;
 } kiln__gpu_entry;
 

@@ -131,6 +131,8 @@ static kiln_status native(void *self, void *queue, void *function,
         out->hidden[0] = on->state_address;
         out->hidden[1] = of->number;
     }
+    for (uint32_t i = 0; of->info->any_block && i < KILN__CUT_SIZES; i++)
+        out->hidden[of->info->hidden_arguments - 1 - i] = KILN__WHOLE_GROUPS;
     out->function = entry->handle;
     return KILN_OK;
 }

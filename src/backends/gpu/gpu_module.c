@@ -224,12 +224,13 @@ static kiln_status check_hidden(const kiln_artifact *artifact,
         const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
 
         if (!kiln__hidden_fits(info->hidden_arguments, info->allocates,
-                               info->dynamic_local))
-            return kiln__error_set(error, KILN_EMISMATCH,
-                                   "%s: %u hidden arguments, not %u",
-                                   info->name, (unsigned)info->hidden_arguments,
-                                   (unsigned)kiln__hidden_count(
-                                       info->allocates, info->dynamic_local));
+                               info->dynamic_local, info->any_block))
+            return kiln__error_set(
+                error, KILN_EMISMATCH, "%s: %u hidden arguments, not %u",
+                info->name, (unsigned)info->hidden_arguments,
+                (unsigned)(kiln__hidden_count(info->allocates,
+                                              info->dynamic_local) +
+                           kiln__hidden_sizes(info->any_block)));
     }
     return KILN_OK;
 }
@@ -343,8 +344,6 @@ static kiln__gpu_entry *keep_entry(kiln__gpu_function *function,
     at->threads = values->threads;
     at->known = values->known;
     at->known_threads = values->known_threads;
-    at->cut = values->cut;
-    at->cut_threads = values->cut_threads;
     atomic_store_explicit(&at->context, context, memory_order_release);
     return at;
 }
@@ -432,9 +431,6 @@ static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
     if (status == KILN_OK && function->module->facts != NULL)
         status = look_up_other(&out->known, &out->known_threads, context,
                                module, info, KILN__FACTS_SUFFIX, error);
-    if (status == KILN_OK && info->any_block)
-        status = look_up_other(&out->cut, &out->cut_threads, context, module,
-                               info, KILN__CUT_SUFFIX, error);
     kiln__gpu_leave(context, &before);
     return status;
 }

@@ -206,7 +206,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
+static kiln_status find_shape(kiln__gpu_queue *queue,
+                              const kiln__gpu_function *function,
                               const kiln__gpu_entry *entry,
                               const kiln_launch_request *request,
                               kiln_error **error)
@@ -215,12 +216,12 @@ static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
     const uint32_t *asked = request->block;
 
     limits.items = entry->threads;
-    limits.cut_items = entry->cut_threads;
+    limits.cut_items = function->info->any_block ? entry->threads : 0;
     limits.usual = GROUP_ITEMS;
     if ((asked[0] | asked[1] | asked[2]) == 0)
         limits.cut_items = least(limits.cut_items, GROUP_ITEMS);
-    return kiln__launch_shape_find(&queue->shape, number, request, &limits,
-                                   NULL, error);
+    return kiln__launch_shape_find(&queue->shape, function->number, request,
+                                   &limits, NULL, error);
 }
 
 /* True when the facts hold that the faster entry needs. What is captured may be
@@ -295,18 +296,14 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
     KILN_TRY(kiln__gpu_check(context, error));
     KILN_TRY(kiln__gpu_function_in(&entry, function, context, error));
     if (!kiln__launch_shape_is(&queue->shape, function->number, request))
-        KILN_TRY(find_shape(queue, function->number, entry, request, error));
+        KILN_TRY(find_shape(queue, function, entry, request, error));
     KILN_TRY(kiln__launch_local_check(context->name, context->local_bytes,
                                       request, error));
     size = kiln__device_hidden(request, queue->state_address, function->number);
     KILN_TRY(kiln__gpu_enter(context, &before, error));
-    handle = entry->handle;
-    if (queue->shape.is_cut) {
-        handle = entry->cut;
-        size = kiln__device_add_grid(request, size);
-    } else if (is_known(queue, entry, function->module->facts, request)) {
-        handle = entry->known;
-    }
+    handle = is_known(queue, entry, function->module->facts, request)
+                 ? entry->known
+                 : entry->handle;
     result = call_driver(queue, handle, request, size);
     kiln__gpu_leave(context, &before);
     if (result != 0)

@@ -272,7 +272,7 @@ static kiln_status take_all(reading *r)
         KILN_TRY(take_argument(r, argument));
     }
     if (!kiln__hidden_fits(info->hidden_arguments, info->allocates,
-                           info->dynamic_local))
+                           info->dynamic_local, info->any_block))
         return disagree(r, "it has hidden arguments of another kind");
     for (uint32_t i = 0; i < info->hidden_arguments; i++)
         KILN_TRY(take_parameter(r, hidden + 8 * i, 8, &is_pointer));

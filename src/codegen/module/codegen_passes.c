@@ -125,17 +125,25 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
 }
 
 /* Of the checked module. A device's entry for any launch is hardly ever
-   launched, so it gets few passes; targets add some of their own that its code
-   needs. */
+   launched, so it gets few passes: what it computes and its conditions are
+   simple, and what does not change in a loop is in front of it. Functions of a
+   library may need to be inlined, which takes more. */
 static pipeline pipeline_of_checked(const kiln__codegen_job *job)
 {
-    static const pipeline general = {.go_on = "default<O1>"};
+    static const pipeline
+        general = {.go_on = "always-inline,globaldce,function<eager-inv>("
+                            "sroa<modify-cfg>,early-cse<memssa>,"
+                            "infer-address-spaces," EARLY "," COMBINE
+                            ",loop-mssa(loop-rotate,"
+                            "licm<allowspeculation>),early-cse,adce," LATE
+                            "),globaldce"},
+        with_libraries = {.go_on = "default<O1>"};
 
     if (!job->is_known)
         return quick;
     if (job->backend->passes != NULL)
         return (pipeline){.go_on = job->backend->passes[3]};
-    return general;
+    return job->request->import_count > 0 ? with_libraries : general;
 }
 
 static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,

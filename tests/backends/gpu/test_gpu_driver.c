@@ -636,6 +636,32 @@ static void who_launches_by_himself_says_how_much_memory(void **state)
     assert_int_equal(native.hidden[3], 0);
 }
 
+/* Who launches whole groups passes on what Kiln says of the grid. */
+static void the_grid_is_whole_groups_unless_its_sizes_are_given(void **state)
+{
+    gpu_fixture *f = *state;
+    kiln__gpu_function *function = f->kernel.function;
+    const kiln_kernel_info *own = function->info;
+    kiln_kernel_info info = *own;
+    kiln_native_launch native = {.size = sizeof native};
+
+    info.any_block = 1;
+    info.hidden_arguments = KILN__HIDDEN_COUNT + KILN__CUT_SIZES;
+    f->kernel.info = &info;
+    function->info = &info;
+    assert_ok(kiln_queue_native(&native, f->queue, &f->kernel, &test_error));
+    assert_int_equal(native.hidden_count, 5);
+    assert_int_not_equal(native.hidden[0], 0);
+    for (int i = 2; i < 5; i++)
+        assert_true(native.hidden[i] == UINT64_MAX);
+    info.hidden_arguments = KILN__CUT_SIZES;
+    assert_ok(kiln_queue_native(&native, f->queue, &f->kernel, &test_error));
+    assert_int_equal(native.hidden_count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_true(native.hidden[i] == UINT64_MAX);
+    function->info = own;
+}
+
 static void an_older_caller_gets_what_it_knows(void **state)
 {
     gpu_fixture *f = *state;
@@ -700,6 +726,7 @@ int main(void)
         with_both(a_runtime_may_launch_by_itself),
         with_both(the_heap_of_who_launches_by_himself_stays),
         with_both(who_launches_by_himself_says_how_much_memory),
+        with_both(the_grid_is_whole_groups_unless_its_sizes_are_given),
         with_both(an_older_caller_gets_what_it_knows),
         with_both(the_host_lets_nobody_launch_by_himself),
     };

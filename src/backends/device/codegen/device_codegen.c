@@ -203,7 +203,6 @@ typedef struct wrapper {
     const char *name;  /* of the entry */
     LLVMValueRef body; /* an item's function */
     int can_fail;
-    int is_cut; /* the entry is for grids that cut groups */
     LLVMBuilderRef builder;
     LLVMTypeRef *types; /* of the kernel's parameters */
     unsigned type_count;
@@ -330,12 +329,18 @@ static LLVMValueRef local_memory(const wrapper *w)
     return variable;
 }
 
+/* Returns how many hidden arguments there are without the grid's sizes. */
+static uint32_t count_own(const kiln__codegen_job *job)
+{
+    return job->hidden_arguments - kiln__hidden_sizes(job->any_block);
+}
+
 /* Makes the item: the hidden arguments that code needs, or an empty one. */
 static LLVMValueRef make_item(wrapper *w)
 {
     const LLVMTypeRef type = kiln__device_item_type(w->job);
     const LLVMValueRef item = LLVMBuildAlloca(w->builder, type, "item");
-    const uint32_t count = w->job->hidden_arguments;
+    const uint32_t count = count_own(w->job);
     LLVMValueRef hidden[KILN__HIDDEN_MOST];
 
     for (uint32_t i = 0; i < count; i++)
@@ -343,7 +348,7 @@ static LLVMValueRef make_item(wrapper *w)
     kiln__device_fill_item(w->job, w->builder, item, hidden, count);
     if (w->job->dynamic_local)
         kiln__device_fill_local(w->job, w->builder, item, local_memory(w));
-    if (w->is_cut)
+    if (w->job->any_block && !w->job->is_known)
         kiln__device_cut(w->job, w->builder, item, w->hidden + count);
     else if (kiln__hardware(w->job)->device.has_cuts && !w->job->asks_no_grid)
         kiln__device_fill_grid(w->job, w->builder, item);
@@ -396,7 +401,7 @@ static void fill_kernel(wrapper *w)
         pass(w, &job->parameters[i]);
     raised = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->body),
                             w->body, w->values, w->value_count, "");
-    if (job->hidden_arguments > 0 && w->can_fail && !job->items_end)
+    if (count_own(job) > 0 && w->can_fail && !job->items_end)
         record_if(w, raised);
     LLVMBuildRetVoid(w->builder);
 }
@@ -417,13 +422,11 @@ static void add_hidden(wrapper *w)
     const LLVMTypeRef number = kiln__job_i64(job);
     const LLVMTypeRef types[KILN__HIDDEN_MOST] = {address, number, address,
                                                   number};
+    const uint32_t own = count_own(job);
 
     w->hidden = w->type_count;
-    job->hidden_arguments = count_hidden(job);
     for (uint32_t i = 0; i < job->hidden_arguments; i++)
-        w->types[w->type_count++] = types[i];
-    for (uint32_t i = 0; w->is_cut && i < KILN__CUT_SIZES; i++)
-        w->types[w->type_count++] = number;
+        w->types[w->type_count++] = i < own ? types[i] : number;
     if (job->dynamic_local && kiln__hardware(job)->local_is_parameter)
         w->types[w->type_count++] =
             LLVMPointerTypeInContext(job->context, KILN__SHARED_SPACE);
@@ -446,21 +449,7 @@ static kiln_status wrap(wrapper *w)
     return kiln__hardware(job)->describe(job, w->kernel);
 }
 
-/* Makes the entry for grids that cut groups, from the same item function. */
-static kiln_status wrap_cut(const wrapper *general)
-{
-    kiln__codegen_job *job = general->job;
-    wrapper cut = {.job = job,
-                   .body = general->body,
-                   .can_fail = general->can_fail,
-                   .is_cut = 1};
-
-    cut.name = kiln__arena_format(&job->arena, "%s" KILN__CUT_SUFFIX,
-                                  job->request->entry);
-    return wrap(&cut);
-}
-
-/* Makes the entries that are not for known launches. */
+/* Makes the entry for any launch. */
 static kiln_status wrap_general(kiln__codegen_job *job)
 {
     wrapper general = {.job = job,
@@ -468,9 +457,7 @@ static kiln_status wrap_general(kiln__codegen_job *job)
                        .body = job->item_function,
                        .can_fail = job->can_fail};
 
-    KILN_TRY(wrap(&general));
-    job->any_block = kiln__device_is_cut(job);
-    return job->any_block ? wrap_cut(&general) : KILN_OK;
+    return wrap(&general);
 }
 
 /* The same, in the checked module. */
@@ -496,6 +483,9 @@ kiln_status kiln__device_wrap(kiln__codegen_job *job)
                               "%s makes kernels only, no functions for "
                               "foreign code",
                               job->settings->backend);
+    job->hidden_arguments = count_hidden(job);
+    job->any_block = kiln__device_is_cut(job);
+    job->hidden_arguments += kiln__hidden_sizes(job->any_block);
     if (!job->is_known)
         return wrap_general(job);
     known.name = kiln__arena_format(&job->arena, "%s" KILN__FACTS_SUFFIX,

@@ -211,12 +211,13 @@ LLVMValueRef kiln__device_grid(const kiln__codegen_job *job,
                                uint32_t dimension);
 
 /* ---- device_cut.c: grids that cut their last groups ---- */
-/* True for a kernel that has an entry for them. */
+/* True for a kernel that may have them: `hidden_arguments` are those without
+   the grid's sizes. */
 int kiln__device_is_cut(const kiln__codegen_job *job);
 /* Sets the grid's sizes in an item of a grid of whole groups. */
 void kiln__device_fill_grid(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef item);
-/* Sets them to the parameters from `first` on of the kernel that the builder
+/* Sets them by the parameters from `first` on of the kernel that the builder
    is in, and ends items outside the grid. */
 void kiln__device_cut(kiln__codegen_job *job, LLVMBuilderRef builder,
                       LLVMValueRef item, unsigned first);

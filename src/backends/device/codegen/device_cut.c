@@ -3,16 +3,20 @@
 #include "backends/device/codegen/device_codegen.h"
 
 #include "abi/device_abi.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * A device launches whole groups. Where the groups do not divide the grid, the
  * last ones have items outside it, which must do nothing. Asking for that takes
- * a comparison for each dimension and each item. So it is done in an entry of
- * its own, which shares the item function with the entry for whole groups; that
- * one has no trace of it, except that sizes of the grid are read from the item,
- * where LLVM's passes find the products that they were before.
+ * a comparison for each dimension and each item. Only the entry for any launch
+ * asks: known launches have whole groups. Both take the grid's sizes, so that
+ * who launches need not know which entry it is.
  *
- * Kernels whose items work together have no such entry: a group without some of
+ * Who launches whole groups may say so instead of giving the sizes: the number
+ * that says it is larger than any id. Where code wants to know the grid's size,
+ * it is the least of what was given and of what all groups have.
+ *
+ * Kernels whose items work together have whole groups: a group without some of
  * its items gives other sums, and not every device lets items end for which
  * others wait. Lowering finds them (lower_cut.c).
  */
@@ -34,17 +38,31 @@ int kiln__device_is_cut(const kiln__codegen_job *job)
            ARGUMENTS_MOST;
 }
 
+static LLVMValueRef size_of_groups(kiln__codegen_job *job,
+                                   LLVMBuilderRef builder, uint32_t d)
+{
+    return kiln__device_multiply(
+        builder, kiln__hardware(job)->group_count(job, builder, d),
+        kiln__device_group_size(job, builder, d));
+}
+
 void kiln__device_fill_grid(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef item)
 {
-    const kiln__device_hardware *hardware = kiln__hardware(job);
-
     for (uint32_t d = 0; d < 3; d++)
-        kiln__device_set_grid(
-            job, builder, item, d,
-            kiln__device_multiply(builder,
-                                  hardware->group_count(job, builder, d),
-                                  kiln__device_group_size(job, builder, d)));
+        kiln__device_set_grid(job, builder, item, d,
+                              size_of_groups(job, builder, d));
+}
+
+/* Sets a size of the grid, which may have been given. */
+static void set_size(kiln__codegen_job *job, LLVMBuilderRef builder,
+                     LLVMValueRef item, uint32_t d, LLVMValueRef given)
+{
+    LLVMValueRef sizes[2] = {given, size_of_groups(job, builder, d)};
+
+    kiln__device_set_grid(job, builder, item, d,
+                          kiln__call_intrinsic(builder, "llvm.umin",
+                                               kiln__job_i64(job), sizes, 2));
 }
 
 /* Returns whether the item is in the grid. */
@@ -61,7 +79,8 @@ static LLVMValueRef is_inside(kiln__codegen_job *job, LLVMBuilderRef builder,
             LLVMBuildICmp(builder, LLVMIntULT,
                           kiln__device_global_id(job, builder, d), size, "");
 
-        kiln__device_set_grid(job, builder, item, d, size);
+        if (!job->asks_no_grid)
+            set_size(job, builder, item, d, size);
         all = all == NULL ? inside : LLVMBuildAnd(builder, all, inside, "");
     }
     return all;

@@ -111,7 +111,7 @@ static kiln_status read_metadata(kiln__codegen_job *job, const kiln_blob *image)
     if (said.arguments == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     if (!kiln__rocm_metadata_read(&said, image->data, image->size) ||
-        said.kernels != 1u + (job->facts != NULL) + (job->any_block != 0))
+        said.kernels != 1u + (job->facts != NULL))
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "the code object does not describe its kernel");
     if (!agrees(job, &said))
