@@ -1,5 +1,7 @@
 /* groups_distance.cc - how far apart neighbours' values are. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <cstdlib>
+
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
@@ -12,6 +14,10 @@
 using namespace llvm::PatternMatch;
 
 #define DEPTH_MAX 32 /* of an expression */
+/* A group has less than 2^24 items, so no multiples of so small a distance are
+   the same number in so many bits. */
+#define INDEX_BITS 32u
+#define DISTANCE_MOST 256
 
 static groups_distance distance_of(const groups_neighbours &n,
                                    const llvm::Value *value, unsigned depth);
@@ -166,6 +172,25 @@ static groups_distance find_distance(const groups_neighbours &n,
     }
 }
 
+/* True if the result is cut to so few bits that items of one row that are far
+   apart may have the same one. */
+static bool may_wrap(const llvm::Instruction *at, int64_t distance)
+{
+    const unsigned bits =
+        at->getType()->isIntegerTy() ? at->getType()->getIntegerBitWidth() : 64;
+    const llvm::APInt *cut;
+    unsigned kept = bits;
+
+    if (at->getOpcode() == llvm::Instruction::And)
+        kept = INDEX_BITS;
+    else if (at->getOpcode() == llvm::Instruction::AShr)
+        kept = match(at->getOperand(1), m_APInt(cut)) && cut->ult(bits)
+                   ? bits - static_cast<unsigned>(cut->getZExtValue())
+                   : 0;
+    return kept < INDEX_BITS ||
+           (kept < 64 && std::abs(distance) > DISTANCE_MOST);
+}
+
 static groups_distance distance_of(const groups_neighbours &n,
                                    const llvm::Value *value, unsigned depth)
 {
@@ -179,6 +204,8 @@ static groups_distance distance_of(const groups_neighbours &n,
     if (const auto found = n.known.find(at); found != n.known.end())
         return found->second;
     d = find_distance(n, at, depth);
+    if (n.is_proof && d && *d != 0 && may_wrap(at, *d))
+        d = std::nullopt;
     n.known[at] = d;
     return d;
 }

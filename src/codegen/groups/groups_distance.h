@@ -16,6 +16,10 @@ struct groups_neighbours {
     const groups_plan *plan = nullptr; /* with what is uniform */
     const llvm::DataLayout *layout = nullptr;
     unsigned dimension = 0;
+    /* A distance other than 0 is only given if it holds for all items of a row:
+       no multiple of it is 0. Otherwise numbers of few bits may wrap, and what
+       is found is only a reason for what is right without it. */
+    bool is_proof = false;
     /* what has been found */
     mutable llvm::DenseMap<const llvm::Instruction *, groups_distance> known{};
 };

@@ -39,7 +39,7 @@ static bool is_apart(const groups_neighbours &n, const llvm::Instruction &at)
 void kiln__groups_drop_volatile(const groups_plan &plan, unsigned dimension)
 {
     const groups_neighbours n = {&plan, &plan.function->getDataLayout(),
-                                 dimension};
+                                 dimension, true};
     llvm::SmallVector<llvm::Instruction *, 16> found;
 
     for (llvm::Instruction &at : llvm::instructions(*plan.function))
