@@ -28,33 +28,57 @@
     "}\n"
 
 /* Items count in two elements, without atomics: each writes until it reads its
-   own number. */
-static const char race[] = GROUPS_HEAD
-    "@t = internal addrspace(3) global [2 x i32] undef\n"
-    "define i32 @k(ptr %item, ptr %y, i64 %n) {\n"
-    "  %l = call i64 @kiln_local_id(ptr %item, i32 0)\n"
-    "  %g = call i64 @kiln_global_id(ptr %item, i32 0)\n"
-    "  %p = getelementptr i32, ptr %y, i64 %g\n"
-    "  %bin = and i64 %l, 1\n"
-    "  %e = getelementptr i32, ptr addrspace(3) @t, i64 %bin\n"
-    "  store volatile i32 0, ptr addrspace(3) %e\n" GROUPS_BARRIER
-    "  %l32 = trunc i64 %l to i32\n"
-    "  %tag = shl i32 %l32, 24\n"
-    "  br label %again\n"
-    "again:\n"
-    "  %old = load volatile i32, ptr addrspace(3) %e\n"
-    "  %plain = and i32 %old, 16777215\n"
-    "  %next = add i32 %plain, 1\n"
-    "  %mine = or i32 %next, %tag\n"
-    "  store volatile i32 %mine, ptr addrspace(3) %e\n"
-    "  %seen = load volatile i32, ptr addrspace(3) %e\n"
-    "  %lost = icmp ne i32 %seen, %mine\n"
-    "  br i1 %lost, label %again, label %end\n"
-    "end:\n" GROUPS_BARRIER "  %sum = load volatile i32, ptr addrspace(3) %e\n"
-    "  %count = and i32 %sum, 16777215\n"
-    "  store i32 %count, ptr %p\n"
-    "  ret i32 0\n"
-    "}\n";
+   own number. BIN is where one counts. */
+#define RACE(bin) \
+    GROUPS_HEAD \
+    "@t = internal addrspace(3) global [256 x i32] undef\n" \
+    "define i32 @k(ptr %item, ptr %y, i64 %n) {\n" \
+    "  %l = call i64 @kiln_local_id(ptr %item, i32 0)\n" \
+    "  %g = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
+    "  %p = getelementptr i32, ptr %y, i64 %g\n" bin \
+    "  %e = getelementptr i32, ptr addrspace(3) @t, i64 %bin\n" \
+    "  store volatile i32 0, ptr addrspace(3) %e\n" GROUPS_BARRIER \
+    "  %l32 = trunc i64 %l to i32\n" \
+    "  %tag = shl i32 %l32, 24\n" \
+    "  br label %again\n" \
+    "again:\n" \
+    "  %old = load volatile i32, ptr addrspace(3) %e\n" \
+    "  %plain = and i32 %old, 16777215\n" \
+    "  %next = add i32 %plain, 1\n" \
+    "  %mine = or i32 %next, %tag\n" \
+    "  store volatile i32 %mine, ptr addrspace(3) %e\n" \
+    "  %seen = load volatile i32, ptr addrspace(3) %e\n" \
+    "  %lost = icmp ne i32 %seen, %mine\n" \
+    "  br i1 %lost, label %again, label %end\n" \
+    "end:\n" GROUPS_BARRIER \
+    "  %sum = load volatile i32, ptr addrspace(3) %e\n" \
+    "  %count = and i32 %sum, 16777215\n" \
+    "  store i32 %count, ptr %p\n" \
+    "  ret i32 0\n" \
+    "}\n"
+
+/* Two bins each; where an id is cut to few bits, its multiples come again. */
+static const char *const races[] = {
+    RACE("  %bin = and i64 %l, 1\n"),
+    RACE("  %far = shl i64 %l, 7\n"
+         "  %cut = trunc i64 %far to i8\n"
+         "  %wide = sext i8 %cut to i64\n"
+         "  %bin = add i64 %wide, 128\n"),
+    RACE("  %far = mul i64 %l, 32768\n"
+         "  %cut = trunc i64 %far to i16\n"
+         "  %low = ashr i16 %cut, 15\n"
+         "  %wide = sext i16 %low to i64\n"
+         "  %bin = add i64 %wide, 1\n"),
+    RACE("  %up = shl i64 %l, 63\n"
+         "  %wide = ashr i64 %up, 56\n"
+         "  %bin = add i64 %wide, 128\n"),
+    RACE("  %l31 = trunc i64 %l to i32\n"
+         "  %far = shl i32 %l31, 31\n"
+         "  %wide = sext i32 %far to i64\n"
+         "  %low = ashr i64 %wide, 31\n"
+         "  %bin = add i64 %low, 1\n"),
+};
+#define RACES (sizeof races / sizeof *races)
 
 static int32_t data[2 * GROUP];
 
@@ -84,11 +108,12 @@ static void elements_of_one_item_are_plain(void **state)
 static void a_race_is_decided_by_the_order_of_items(void **state)
 {
     (void)state;
-    for (size_t build = 0; build < GROUP_BUILDS; build++) {
-        run_on_two_groups(race, build);
-        for (int32_t i = 0; i < 2 * GROUP; i++)
-            assert_int_equal(data[i], GROUP / 2);
-    }
+    for (size_t r = 0; r < RACES; r++)
+        for (size_t build = 0; build < GROUP_BUILDS; build++) {
+            run_on_two_groups(races[r], build);
+            for (int32_t i = 0; i < 2 * GROUP; i++)
+                assert_int_equal(data[i], GROUP / 2);
+        }
 }
 
 static int has_volatile(const char *module)
@@ -113,7 +138,8 @@ static void volatile_is_dropped_where_no_items_race(void **state)
     assert_false(has_volatile(MODULE("%back")));
     assert_true(has_volatile(MODULE("%half")));
     assert_true(has_volatile(MODULE("7")));
-    assert_true(has_volatile(race));
+    for (size_t r = 0; r < RACES; r++)
+        assert_true(has_volatile(races[r]));
 }
 
 int main(void)

@@ -14,10 +14,10 @@
 using namespace llvm::PatternMatch;
 
 #define DEPTH_MAX 32 /* of an expression */
-/* A group has less than 2^24 items, so no multiples of so small a distance are
-   the same number in so many bits. */
+/* Multiples of so small a distance come again, in so many bits, behind more
+   items than the memory of a group has bytes (2^26). */
 #define INDEX_BITS 32u
-#define DISTANCE_MOST 256
+#define DISTANCE_MOST 16
 
 static groups_distance distance_of(const groups_neighbours &n,
                                    const llvm::Value *value, unsigned depth);
