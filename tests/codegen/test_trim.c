@@ -144,6 +144,34 @@ static void a_question_for_one_item_is_a_bound(void **state)
     free(text);
 }
 
+/* Of an int that is known not to be negative, it is one of 31 bits. */
+static void an_index_above_a_bound_has_vectors(void **state)
+{
+    char *text;
+
+    (void)state;
+    text = optimised_for("x86-64-v4",
+                         HEAD
+                         "  %above = icmp sgt i32 %i, 0\n"
+                         "  %below = icmp slt i32 %i, %n\n"
+                         "  %in = and i1 %above, %below\n"
+                         "  br i1 %in, label %copy, label %end\n"
+                         "copy:\n"
+                         "  %at = sext i32 %i to i64\n"
+                         "  %q = getelementptr inbounds i32, ptr %y, i64 %at\n"
+                         "  %v = load i32, ptr %q\n"
+                         "  %w = add i32 %v, 1\n"
+                         "  store i32 %w, ptr %q\n"
+                         "  br label %end\n"
+                         "end:\n"
+                         "  ret i32 0\n"
+                         "}\n",
+                         array_and_ends, 3);
+    if (strstr(text, "masked") != NULL || strstr(text, "load <") == NULL)
+        fail_msg("%s", text);
+    free(text);
+}
+
 /* Sums of columns: each item has one. Neighbours read neighbouring elements, so
    a group runs the loop together, and adds rows. */
 #define COLUMNS(question) \
@@ -323,6 +351,7 @@ int main(void)
         cmocka_unit_test(bounds_are_simple),
         cmocka_unit_test(a_guard_behind_a_barrier_is_a_bound),
         cmocka_unit_test(a_question_for_one_item_is_a_bound),
+        cmocka_unit_test(an_index_above_a_bound_has_vectors),
         cmocka_unit_test(a_group_adds_rows_of_columns),
         cmocka_unit_test(a_group_adds_in_place),
         cmocka_unit_test(columns_have_their_sums),

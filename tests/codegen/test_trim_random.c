@@ -223,12 +223,12 @@ static void interpret(program *p, int32_t *data)
 
 static void make_step(question *q, uint32_t *width)
 {
-    static const uint32_t widths[] = {8, 16, 32, 64};
+    static const uint32_t widths[] = {7, 8, 15, 16, 31, 32, 64};
     step *s = &q->made[q->steps];
 
     *s = (step){.kind = pick(STEP_KINDS), .width = *width};
     if (s->kind == TRUNC || s->kind == SEXT || s->kind == ZEXT) {
-        s->width = s->kind == TRUNC && pick(3) != 0 ? 32 : widths[pick(4)];
+        s->width = s->kind == TRUNC && pick(3) != 0 ? 32 : widths[pick(7)];
         if (s->kind == TRUNC ? s->width >= *width : s->width <= *width)
             return;
     } else if (s->kind == ADD || s->kind == SUB) {

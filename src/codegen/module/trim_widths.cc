@@ -20,6 +20,13 @@ static bool is_width(uint64_t bits)
     return bits == 8 || bits == 16 || bits == 32;
 }
 
+/* Of a number that has a sign and is known not to be negative, LLVM also leaves
+   out the bit of the sign. */
+static bool is_mask_width(uint64_t bits)
+{
+    return is_width(bits) || is_width(bits + 1);
+}
+
 /* How an instruction cuts a number: to how many bits, and by how many it then
    shifts the extended number to the left. */
 struct cut {
@@ -39,7 +46,7 @@ static bool takes_cut(llvm::Instruction &at, cut &out)
     if (!at.getType()->isIntegerTy())
         return false;
     if (match(&at, m_And(m_Value(value), m_APInt(mask))) && mask->isMask() &&
-        is_width(mask->popcount())) {
+        is_mask_width(mask->popcount())) {
         out = {&at, value, mask->popcount(), 0, false};
         return true;
     }
