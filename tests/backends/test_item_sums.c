@@ -141,8 +141,7 @@ static void loops_of_no_turns_add_nothing(void **state)
 
     fill(0);
     memcpy(wanted, y, sizeof y);
-    assert_ok(
-        kernels_run(k, package, "own", MOST, arguments, 4, &test_error));
+    assert_ok(kernels_run(k, package, "own", MOST, arguments, 4, &test_error));
     assert_memory_equal(y, wanted, sizeof y);
     assert_memory_equal(z, wanted, sizeof z);
 }
