@@ -160,6 +160,99 @@ static void loops_under_guards_do_what_the_items_do(void **state)
         }
 }
 
+/* What a bound is computed from is set in the same guard, or behind the same
+   exit, in several steps. */
+static const char steps[] =
+    "kernel guarded(y: f32[:], x: f32[:,:], q)\n"
+    "    i = global_id(0)\n"
+    "    if q > 0\n"
+    "        m = 0\n"
+    "        for t in 0..q\n"
+    "            m += t\n"
+    "        end\n"
+    "        k = m + 1\n"
+    "        if i < length(y)\n"
+    "            s = y[i]\n"
+    "            for j in 0..k\n"
+    "                s += x[i, j]\n"
+    "            end\n"
+    "            y[i] = s\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "kernel leaves(y: f32[:], x: f32[:,:], q)\n"
+    "    i = global_id(0)\n"
+    "    if q < 1\n"
+    "        return\n"
+    "    end\n"
+    "    m = 0\n"
+    "    for t in 0..q\n"
+    "        m += t\n"
+    "    end\n"
+    "    k = m + 1\n"
+    "    if i < length(y)\n"
+    "        s = y[i]\n"
+    "        for j in 0..k\n"
+    "            s += x[i, j]\n"
+    "        end\n"
+    "        y[i] = s\n"
+    "    end\n"
+    "end\n"
+    "kernel parts(y: f32[:], x: f32[:,:], q)\n"
+    "    i = global_id(0)\n"
+    "    m = 0\n"
+    "    while q > 0\n"
+    "        if q > 1\n"
+    "            m += q - 1\n"
+    "        end\n"
+    "        q -= 1\n"
+    "        if i < length(y) && q == 0\n"
+    "            k = m + 1\n"
+    "            for j in 0..k\n"
+    "                y[i] += x[i, j]\n"
+    "            end\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    /* A parameter that is set has not its value of the beginning. */
+    "kernel parameter(y: f32[:], x: f32[:,:], q)\n"
+    "    i = global_id(0)\n"
+    "    if length(y) > 0\n"
+    "        q += 3\n"
+    "        k = q\n"
+    "        if i < length(y)\n"
+    "            for j in 0..k\n"
+    "                y[i] += x[i, j]\n"
+    "            end\n"
+    "        end\n"
+    "    end\n"
+    "end\n";
+
+static void bounds_that_are_made_in_steps_are_read_behind_them(void **state)
+{
+    static const char *const names[] = {"guarded", "leaves", "parts",
+                                        "parameter"};
+    static float out[HIGH], in[WIDE][HIGH];
+    kernels *k = *state;
+    kiln_package *package = kernels_define(k, "steps", steps);
+    const kiln_array outs = kernels_array(out, HIGH);
+    const kiln_array ins = kernels_array2(in, HIGH, WIDE);
+    const int64_t turns = 4; /* 0 + 1 + 2 + 3 and 1 more; or 3 more than 4 */
+    const kernels_argument arguments[] = {
+        {"f32[:]", &outs}, {"f32[:,:]", &ins}, {"i64", &turns}};
+
+    for (int j = 0; j < WIDE; j++)
+        for (int i = 0; i < HIGH; i++)
+            in[j][i] = 1;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        memset(out, 0, sizeof out);
+        assert_ok(
+            kernels_run(k, package, names[n], 32, arguments, 3, &test_error));
+        for (int i = 0; i < HIGH; i++)
+            assert_true(out[i] == 7);
+    }
+}
+
 static void loops_of_no_turns_do_nothing(void **state)
 {
     kernels *k = *state;
@@ -214,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_under_guards_do_what_the_items_do),
+        cmocka_unit_test(bounds_that_are_made_in_steps_are_read_behind_them),
         cmocka_unit_test(loops_of_no_turns_do_nothing),
         cmocka_unit_test(an_index_out_of_bounds_in_such_a_loop_is_found),
     };

@@ -176,6 +176,8 @@ kiln_status kiln__group_hoist_sets(const kiln__group_finder *finder,
                                    int *changed);
 
 /* ---- lower_group_guards.c ---- */
+/* True for `if c return end`. */
+int kiln__group_is_exit(const kiln__ir *ir, uint32_t index);
 /* Rewrites guards around such loops. After that, facts found earlier do not
    hold any more. */
 kiln_status kiln__group_split_guards(const kiln__group_finder *finder,

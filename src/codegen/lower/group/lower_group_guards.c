@@ -217,18 +217,22 @@ static void split_statements(splitter *s, uint32_t block, list *out)
     }
 }
 
-/* True for `if c return end` at the kernel's own level: what follows is then
-   under `not c`. */
-static int is_exit(const splitter *s, uint32_t index)
+int kiln__group_is_exit(const kiln__ir *ir, uint32_t index)
 {
-    const kiln__ir_node *node = kiln__ir_node_at(s->ir, index);
+    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
     const kiln__ir_node *block;
 
-    if (!is_guard(s, index))
+    if (node->op != KILN__IR_IF || node->count != 2)
         return 0;
-    block = kiln__ir_operand_at(s->ir, node, 1);
+    block = kiln__ir_operand_at(ir, node, 1);
     return block->count == 1 &&
-           kiln__ir_operand_at(s->ir, block, 0)->op == KILN__IR_RETURN;
+           kiln__ir_operand_at(ir, block, 0)->op == KILN__IR_RETURN;
+}
+
+/* At the kernel's own level: what follows is then under `not c`. */
+static int is_exit(const splitter *s, uint32_t index)
+{
+    return is_guard(s, index) && kiln__group_is_exit(s->ir, index);
 }
 
 /* Turns the body's exits into guards, from the last to the first. */

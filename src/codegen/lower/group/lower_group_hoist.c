@@ -14,36 +14,46 @@
  * group. The same goes for what follows `if i >= n return end`.
  *
  * A local is taken out if it is set once, by an expression that only computes,
- * cannot raise, and gives the same value for all items.
+ * cannot raise, gives the same value for all items, and reads no local that is
+ * set later than where it then stands.
  */
 
 typedef kiln__node_list list;
+
+/* Where a local that an expression reads has its value. */
+enum { UNKNOWN, NEVER_SET, SET_BEFORE, TAKEN_OUT };
 
 typedef struct hoister {
     const kiln__lowering *l;
     const kiln__group_finder *finder;
     kiln__ir *ir;
-    uint8_t *is_out; /* by local: it was taken out */
+    uint8_t *state; /* by local, of its only SET */
     int changed;
     kiln__rewrite rewrite;
 } hoister;
 
-/* True when the expression has the same value for all items, with the locals
-   that were taken out. */
+/* True when the expression has the same value for all items, also where what is
+   taken out stands. */
 static int is_of_group(const hoister *h, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(h->ir, index);
+    const int is_uniform =
+        h->finder->view->values[index] == KILN__UNIFORM_GROUP;
 
-    if (h->finder->view->values[index] == KILN__UNIFORM_GROUP)
-        return 1;
     if (node->op == KILN__IR_LOCAL)
-        return h->is_out[node->imm];
-    if (node->op == KILN__IR_QUERY)
-        return 0;
+        return h->state[node->imm] == TAKEN_OUT ||
+               (is_uniform && h->state[node->imm] != UNKNOWN);
     for (size_t i = 0; i < node->count; i++)
         if (!is_of_group(h, kiln__ir_operand(h->ir, node, i)))
             return 0;
-    return node->count > 0;
+    return is_uniform || (node->count > 0 && node->op != KILN__IR_QUERY);
+}
+
+static int is_only_set(const hoister *h, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(h->ir, index);
+
+    return node->op == KILN__IR_SET && h->finder->sets[node->imm] == index + 1;
 }
 
 static int can_go_out(const hoister *h, uint32_t index)
@@ -51,7 +61,7 @@ static int can_go_out(const hoister *h, uint32_t index)
     const kiln__ir_node *node = kiln__ir_node_at(h->ir, index);
     uint32_t value;
 
-    if (node->op != KILN__IR_SET || h->finder->sets[node->imm] != index + 1)
+    if (!is_only_set(h, index))
         return 0;
     value = kiln__ir_operand(h->ir, node, 0);
     return (kiln__lower_effects(h->l, &h->l->functions[0], value) &
@@ -62,7 +72,7 @@ static int can_go_out(const hoister *h, uint32_t index)
 
 static void take_out(hoister *h, uint32_t index, list *out)
 {
-    h->is_out[kiln__ir_node_at(h->ir, index)->imm] = 1;
+    h->state[kiln__ir_node_at(h->ir, index)->imm] = TAKEN_OUT;
     h->changed = 1;
     kiln__rewrite_append(&h->rewrite, out, index);
 }
@@ -108,16 +118,14 @@ static uint32_t without_sets(hoister *h, uint32_t guard, list *out)
     return made;
 }
 
-/* True for `if c return end`. */
-static int is_exit(const hoister *h, uint32_t index)
+/* Adds a statement that all items come to, behind what goes out of it. */
+static void keep(hoister *h, uint32_t index, list *out)
 {
-    const kiln__ir_node *block;
-
-    if (!is_guard(h, index))
-        return 0;
-    block = kiln__ir_operand_at(h->ir, kiln__ir_node_at(h->ir, index), 1);
-    return block->count == 1 &&
-           kiln__ir_operand_at(h->ir, block, 0)->op == KILN__IR_RETURN;
+    if (is_only_set(h, index))
+        h->state[kiln__ir_node_at(h->ir, index)->imm] = SET_BEFORE;
+    kiln__rewrite_append(&h->rewrite, out,
+                         is_guard(h, index) ? without_sets(h, index, out)
+                                            : index);
 }
 
 /* What goes out of guards stands before them, and before the first exit. */
@@ -131,13 +139,11 @@ static uint32_t rewritten(hoister *h, uint32_t body)
     for (size_t i = 0; i < node.count && !h->rewrite.no_memory; i++) {
         const uint32_t index = kiln__ir_operand(h->ir, &node, i);
 
-        has_exit |= is_exit(h, index);
+        has_exit |= kiln__group_is_exit(h->ir, index);
         if (has_exit)
             sort(h, index, &rest, &head);
         else
-            kiln__rewrite_append(
-                &h->rewrite, &head,
-                is_guard(h, index) ? without_sets(h, index, &head) : index);
+            keep(h, index, &head);
     }
     for (size_t i = 0; i < rest.count; i++)
         kiln__rewrite_append(&h->rewrite, &head, rest.items[i]);
@@ -158,6 +164,18 @@ static int has_guarded_loop(const hoister *h)
     return 0;
 }
 
+static void find_what_is_set(hoister *h)
+{
+    for (uint32_t i = 0; i < h->ir->locals.count; i++)
+        h->state[i] = NEVER_SET;
+    for (uint32_t i = 1; i < h->ir->nodes.count; i++) {
+        const kiln__ir_node *node = &h->ir->nodes.items[i];
+
+        if (node->op == KILN__IR_SET || node->op == KILN__IR_FOR)
+            h->state[node->imm] = UNKNOWN;
+    }
+}
+
 kiln_status kiln__group_hoist_sets(const kiln__group_finder *finder,
                                    int *changed)
 {
@@ -169,10 +187,11 @@ kiln_status kiln__group_hoist_sets(const kiln__group_finder *finder,
     *changed = 0;
     if (!has_guarded_loop(&h))
         return KILN_OK;
-    h.is_out =
+    h.state =
         kiln__arena_allocate_array(&l->job->arena, ir->locals.count + 1, 1);
-    if (h.is_out == NULL)
+    if (h.state == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    find_what_is_set(&h);
     body = rewritten(&h, ir->body);
     if (h.rewrite.no_memory)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
