@@ -1,5 +1,6 @@
 /* item_jam.cc - runs several items of a loop at the same time. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/DomTreeUpdater.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -62,13 +63,16 @@ class jam
     bool run();
 
   private:
+    using copies = llvm::MapVector<const llvm::MDNode *,
+                                   llvm::SmallVector<llvm::Instruction *, 8>>;
+
     bool is_candidate(const llvm::Loop &outer);
     void merge_blocks(const llvm::Loop &outer);
     void jam_loop(llvm::Loop &outer);
     void number(const llvm::Loop &outer);
     void share_counters(llvm::Loop &inner);
+    copies find_copies(const llvm::Loop &outer);
     void tell_items_apart(const llvm::Loop &outer);
-    void tell(const llvm::Loop &outer, llvm::ArrayRef<llvm::MDNode *> items);
     void forget_numbers();
 
     llvm::Function &function;
@@ -245,27 +249,35 @@ static void add(llvm::Instruction &at, unsigned kind, llvm::MDNode *more)
     at.setMetadata(kind, llvm::MDNode::concatenate(at.getMetadata(kind), more));
 }
 
-/* Says that what an item reads or writes, no other one of these writes. */
-void jam::tell(const llvm::Loop &outer, llvm::ArrayRef<llvm::MDNode *> items)
+/* Returns the accesses by their numbers; in each list they are in the order of
+   the items. */
+jam::copies jam::find_copies(const llvm::Loop &outer)
 {
     llvm::LoopBlocksRPO order(const_cast<llvm::Loop *>(&outer));
-    llvm::DenseMap<const llvm::MDNode *, unsigned> seen;
+    copies found;
 
     order.perform(&loops);
     for (llvm::BasicBlock *block : order)
-        for (llvm::Instruction &at : *block) {
-            const llvm::MDNode *number = at.getMetadata(mark);
-            const unsigned item = number != nullptr ? seen[number]++ : 0;
-
-            if (number == nullptr)
-                continue;
-            add(at, llvm::LLVMContext::MD_alias_scope, items[item]);
-            for (unsigned other = 0; other < items.size(); other++)
-                if (other != item)
-                    add(at, llvm::LLVMContext::MD_noalias, items[other]);
-        }
+        for (llvm::Instruction &at : *block)
+            if (const llvm::MDNode *number = at.getMetadata(mark))
+                found[number].push_back(&at);
+    return found;
 }
 
+/* Says that what an item reads or writes, no other one of these writes. */
+static void tell(llvm::ArrayRef<llvm::Instruction *> copies,
+                 llvm::ArrayRef<llvm::MDNode *> items)
+{
+    for (unsigned item = 0; item < items.size(); item++) {
+        add(*copies[item], llvm::LLVMContext::MD_alias_scope, items[item]);
+        for (unsigned other = 0; other < items.size(); other++)
+            if (other != item)
+                add(*copies[item], llvm::LLVMContext::MD_noalias, items[other]);
+    }
+}
+
+/* Where LLVM has simplified the copy of one item only, it is not known any more
+   whose the others are, and nothing is said of them. */
 void jam::tell_items_apart(const llvm::Loop &outer)
 {
     llvm::BasicBlock *first = outer.getHeader();
@@ -279,7 +291,9 @@ void jam::tell_items_apart(const llvm::Loop &outer)
             function.getContext(), {build.createAnonymousAliasScope(domain)}));
         b.CreateNoAliasScopeDeclaration(items.back());
     }
-    tell(outer, items);
+    for (const auto &[number, accesses] : find_copies(outer))
+        if (accesses.size() == TOGETHER)
+            tell(accesses, items);
 }
 
 /* ---- the function ---- */
