@@ -162,6 +162,12 @@ class Function:
         return sum(self.blocks[at].units(kind) for at in self.reachable
                    if self.inner[at] is loop and not self.blocks[at].is_cold)
 
+    def _size(self, loop):
+        """Instructions of a loop. Of two loops that do as much in an
+        iteration, the longer one is where the other one retreats to.
+        """
+        return sum(len(self.blocks[at].instructions) for at in loop.blocks)
+
     def estimate(self, nests):
         """Sets the turns of each loop; how many loops were guessed."""
         for loop in self.loops:
@@ -183,18 +189,19 @@ class Function:
         """Nests with the same units, in the order of the source; how many are
         nowhere."""
         kind = nests[0].kind
-        rivals = [(self.own_units(loop, kind), at, loop)
+        rivals = [(self.own_units(loop, kind), -self._size(loop), at,
+                   loop)
                   for at, loop in enumerate(self.loops) if loop.turns is None
                   and nests[0].may_be(functools.partial(self.own_units,
                                                         loop))]
         rivals = [one for one in rivals if one[0]]
-        for _, _, loop in rivals:
+        for *_, loop in rivals:
             loop.turns = 0
-        busiest = sorted(rivals, key=lambda one: one[:2])[-len(nests):]
-        busiest.sort(key=lambda one: one[1])
+        busiest = sorted(rivals, key=lambda one: one[:3])[-len(nests):]
+        busiest.sort(key=lambda one: one[2])
         unrolled, rolled = (nests[:len(nests) - len(busiest)],
                             nests[len(nests) - len(busiest):])
-        for nest, (units, _, main) in zip(rolled, busiest):
+        for nest, (units, _, _, main) in zip(rolled, busiest):
             main.turns = nest.units() / units
             for level, loop in enumerate(main.ancestors(), 1):
                 if level <= len(nest.trips):

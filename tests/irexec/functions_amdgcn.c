@@ -174,6 +174,36 @@ static uint64_t ballot(uint8_t bit)
     return set;
 }
 
+/* Asks items that happen to be in the same place whether the comparison holds
+   for any, as in a loop that each of them leaves when it likes. Which items
+   these are is open: here an item is always alone. `how` is LLVM's number. */
+static uint64_t asked(uint64_t a, uint64_t b, int64_t signed_a,
+                      int64_t signed_b, uint32_t how)
+{
+    const int holds[] = {a == b,
+                         a != b,
+                         a > b,
+                         a >= b,
+                         a<b, a <= b, signed_a>
+                             signed_b,
+                         signed_a >= signed_b,
+                         signed_a < signed_b,
+                         signed_a <= signed_b};
+    const uint32_t first = 32;
+
+    return (uint64_t)holds[how - first] << this_item()->lane;
+}
+
+#define ASKED(bits) \
+    static uint64_t asked_##bits(uint##bits##_t a, uint##bits##_t b, \
+                                 uint32_t how) \
+    { \
+        return asked(a, b, (int##bits##_t)a, (int##bits##_t)b, how); \
+    }
+ASKED(16)
+ASKED(32)
+ASKED(64)
+
 /* ---- arithmetic ---- */
 
 /* Within one unit in the last place, says the ISA: so far off, times the share
@@ -350,6 +380,9 @@ const named_function amdgcn_functions[] = {
     ENTRY("readfirstlane.f64", readfirstlane_double, 1),
     ENTRY("ballot.i64", ballot, 1),
     ENTRY("ballot.i32", ballot, 1),
+    ENTRY("icmp.i64.i16", asked_16, 0),
+    ENTRY("icmp.i64.i32", asked_32, 0),
+    ENTRY("icmp.i64.i64", asked_64, 0),
     ENTRY("exp2.f32", exp2_f32, 0),
     ENTRY("log.f32", log_f32, 0),
     ENTRY("rcp.f32", rcp_f32, 0),

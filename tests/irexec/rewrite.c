@@ -89,6 +89,7 @@ static const struct {
     {"ptx_kernel ", ""},
     {"amdgpu_kernel ", ""},
     {"ptx_device ", ""},
+    {"immarg", ""}, /* is only for intrinsics */
     {"@llvm.nvvm.", "@" PREFIX "nvvm."},
     {"@llvm.amdgcn.", "@" PREFIX "amdgcn."},
 };

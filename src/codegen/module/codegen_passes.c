@@ -69,18 +69,19 @@ typedef struct pipeline {
     const char *unswitch;
     const char *go_on;
     const char *go_straight; /* instead, where no loop branches; or NULL */
+    int has_checks;          /* of which loops may be freed (ahead_loop.cc) */
 } pipeline;
 
 static const pipeline unchecked = {BEGINNINGS("no-nontrivial;trivial"),
-                                   GO_ON(""), NULL};
+                                   GO_ON(""), NULL, 0};
 static const pipeline checked = {BEGINNINGS("nontrivial;trivial"),
-                                 GO_ON("indvars,"), NULL};
+                                 GO_ON("indvars,"), NULL, 1};
 /* In modules of others, conditions that are the same for a row stand inside.
    Those of guards are bounds now. Only where the items' loop has a branch still
    is it worth to look for others, and for what its counters say of it. */
 static const pipeline small = {
     BEGINNINGS("no-nontrivial;trivial"),
-    UNSWITCHING("nontrivial;trivial") "," GO_ON("indvars,"), GO_ON("")};
+    UNSWITCHING("nontrivial;trivial") "," GO_ON("indvars,"), GO_ON(""), 0};
 /* For machine code without optimisation: values only have to be in
    registers. */
 static const pipeline quick = {
@@ -224,6 +225,8 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
         KILN_TRY(begin(job, module, p));
         kiln__llvm_trim(module);
         kiln__llvm_hoist_items(module);
+        if (p->has_checks)
+            (void)kiln__llvm_ask_ahead(module, KILN__RAISE, 0);
     }
     if (p->go_straight != NULL && !kiln__llvm_loops_branch(module))
         rest = p->go_straight;
@@ -296,13 +299,22 @@ static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
     return optimise_large(job, module);
 }
 
-/* Unrolls loops with checks, and gives exceptions their code. Backends with
-   passes of their own leave it to drivers to unroll loops. */
+/* Changes loops with checks. Backends with passes of their own leave it to
+   drivers to unroll loops. */
+static int change_loops(kiln__codegen_job *job)
+{
+    int any;
+
+    if (job->settings->opt_level < 2 || job->backend->passes != NULL)
+        return 0;
+    any = kiln__llvm_ask_ahead(job->module, KILN__RAISE, 1);
+    return kiln__llvm_raises_return(job->module, KILN__RAISE) || any;
+}
+
+/* Unrolls loops with checks, and gives exceptions their code. */
 static kiln_status end_items(kiln__codegen_job *job, int unrolls)
 {
-    const int has_loops = unrolls && job->settings->opt_level >= 2 &&
-                          job->backend->passes == NULL &&
-                          kiln__llvm_raises_return(job->module, KILN__RAISE);
+    const int has_loops = unrolls && change_loops(job);
 
     if (has_loops)
         KILN_TRY(run_passes(job, job->module, unrolled));

@@ -209,6 +209,12 @@ typedef struct kiln__llvm_lines {
 /* Makes the lines of what other compilers made a part of the kernel's. */
 void kiln__llvm_take_lines(LLVMModuleRef module, const kiln__llvm_lines *how);
 
+/* ---- ahead.cc ---- */
+/* Asks checks of loops ahead of their iterations where exceptions are calls of
+   the function: those that counters decide, and if it `asks`, those that data
+   decide. Returns 0 where nothing was changed. */
+int kiln__llvm_ask_ahead(LLVMModuleRef module, const char *raise, int asks);
+
 /* ---- raise_loops.cc ---- */
 /* Prepares loops with calls of the function, which never returns, for the pass
    that unrolls loops. Returns whether there are any; then code seems to go on

@@ -7,6 +7,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "codegen/module/ahead/ahead.h"
 #include "codegen/module/llvm_gap.h"
 
 /*
@@ -25,15 +26,13 @@
 #define UNROLLED_MOST 96u
 #define COUNT_MOST 4u
 
-/* Returns the call in a block that raises and ends; or null. */
-static llvm::CallInst *raise_of(llvm::BasicBlock &block,
-                                const llvm::Function &raise)
+llvm::CallInst *kiln__raise_of(llvm::BasicBlock &block,
+                               const llvm::Function &raise)
 {
     auto *call = llvm::dyn_cast_or_null<llvm::CallInst>(
         block.getTerminator()->getPrevNode());
 
-    return llvm::isa<llvm::UnreachableInst>(block.getTerminator()) &&
-                   block.getSinglePredecessor() != nullptr && call != nullptr &&
+    return block.getSinglePredecessor() != nullptr && call != nullptr &&
                    call->getCalledFunction() == &raise
                ? call
                : nullptr;
@@ -51,13 +50,12 @@ static bool is_fit(const llvm::Loop &loop, const llvm::Function &raise)
         llvm::findOptionMDForLoop(&loop, UNROLL_DISABLED) != nullptr)
         return false;
     for (auto [from, to] : edges)
-        if ((raise_of(*to, raise) == nullptr) != (from == latch))
+        if ((kiln__raise_of(*to, raise) == nullptr) != (from == latch))
             return false;
     return true;
 }
 
-/* Returns the loop's instructions; 0: it cannot be unrolled. */
-static unsigned size_of(const llvm::Loop &loop)
+unsigned kiln__unrolled_size(const llvm::Loop &loop)
 {
     unsigned size = 0;
 
@@ -73,9 +71,8 @@ static unsigned size_of(const llvm::Loop &loop)
     return size;
 }
 
-static unsigned count_of(const llvm::Loop &loop)
+unsigned kiln__unrolled_count(unsigned size)
 {
-    const unsigned size = size_of(loop);
     unsigned count = size > 0 ? COUNT_MOST : 0;
 
     while (count > 1 && count * size > UNROLLED_MOST)
@@ -99,14 +96,16 @@ static void go_on(llvm::BasicBlock &raises)
 
 static bool prepare(llvm::Loop &loop, const llvm::Function &raise)
 {
-    const unsigned count = is_fit(loop, raise) ? count_of(loop) : 0;
+    const unsigned count = is_fit(loop, raise)
+                               ? kiln__unrolled_count(kiln__unrolled_size(loop))
+                               : 0;
     llvm::SmallVector<llvm::Loop::Edge, 8> edges;
 
     if (count < 2)
         return false;
     loop.getExitEdges(edges);
     for (auto [from, to] : edges)
-        if (raise_of(*to, raise) != nullptr)
+        if (kiln__raise_of(*to, raise) != nullptr)
             go_on(*to);
     llvm::addStringMetadataToLoop(&loop, UNROLL_COUNT, count);
     return true;

@@ -355,7 +355,7 @@ static void build_raise(const kiln__codegen_job *job, LLVMValueRef function)
    check stays small. */
 static LLVMValueRef raise_function(const kiln__codegen_job *job)
 {
-    static const char name[] = "kiln.raise";
+    static const char name[] = KILN__RAISE;
     LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
 
     if (function != NULL)

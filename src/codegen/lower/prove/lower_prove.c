@@ -67,6 +67,16 @@ static int is_loose_access(const kiln__prove_symbol *condition)
            kiln__prove_is_loose(condition->operands[0]);
 }
 
+/* True when the check stays though no range decides it, since some tiles may
+   never come there, as with what is done at a border. Tiles do not avoid what
+   is in loops. */
+static int may_avoid(const kiln__prover *p, uint32_t op,
+                     const kiln__prove_symbol *condition)
+{
+    return is_access(op) && !p->is_grid && p->loops == 0 &&
+           !is_loose_access(condition);
+}
+
 /* Adds an obligation that the check holds. A check that no range decides stays
    in the second body, unless it is an access that a tile can avoid. What a
    program asserts stays there, too. */
@@ -85,14 +95,14 @@ void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
     if (p->failed || p->budget < 0)
         return;
     o.unprovable = certain == NULL || kiln__prove_is(certain, 0) ||
-                   (p->is_grid && is_loose_access(condition));
+                   is_loose_access(condition);
     if (o.holds == NULL)
         o.holds =
             o.unprovable ? path->dead : kiln__prove_or(p, path->dead, certain);
     if (kiln__prove_is(o.holds, 1))
         return;
     if (op == KILN__IR_ASSERT || kiln__prove_is(o.holds, 0) ||
-        (o.unprovable && (p->is_grid || !is_access(op)))) {
+        (o.unprovable && !may_avoid(p, op, condition))) {
         p->lost[index_of(p, frame->f)][node] = 1;
         p->motion_failed |= op == KILN__IR_SET;
         return;
@@ -234,8 +244,6 @@ static int pays(const kiln__prover *p)
 
             if (node->op == KILN__IR_CALL || !kiln__lower_raises(p->l, f, node))
                 continue;
-            if (is_access(node->op) && !is_proved)
-                return 0;
             any |= is_proved;
         }
     }

@@ -93,6 +93,7 @@ struct kiln__prover {
     uint32_t obligation_count;
     uint32_t symbol_count;
     uint32_t path_count;
+    uint32_t loops; /* of the program, around what is interpreted */
     uintptr_t top;      /* address of the stack where interpretation began */
     int64_t budget;     /* steps left; negative: given up */
     int assumes_motion; /* that locals of loops move in one direction */

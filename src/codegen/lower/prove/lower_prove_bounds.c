@@ -93,6 +93,14 @@ static void divided(kiln__prove_symbol *s, const kiln__prove_symbol *a,
         set(s, lesser(least, -greatest), greater(greatest, -least));
 }
 
+/* Returns the number with all bits below its highest one. */
+static int64_t filled(int64_t number)
+{
+    for (unsigned by = 1; by < 64; by *= 2)
+        number |= number >> by;
+    return number;
+}
+
 static void combined(kiln__prove_symbol *s, const kiln__prove_symbol *a,
                      const kiln__prove_symbol *b)
 {
@@ -113,6 +121,11 @@ static void combined(kiln__prove_symbol *s, const kiln__prove_symbol *a,
             set(s, 0, a->greatest);
         if (b->least >= 0)
             set(s, 0, b->greatest);
+        break;
+    case KILN__IR_OR:
+    case KILN__IR_XOR:
+        if (a->least >= 0 && b->least >= 0)
+            set(s, 0, filled(a->greatest | b->greatest));
         break;
     case KILN__IR_MATH:
         if (s->imm == KILN__MATH_MIN)

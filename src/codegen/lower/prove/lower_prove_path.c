@@ -263,6 +263,27 @@ static kiln__prove_path *learn(kiln__prover *p, kiln__prove_path *path,
     return learn_operand(p, next, s, now);
 }
 
+/* Adds the fact that b - a is at least `distance`, for x[l - d] behind l >= d.
+   Where a may be negative, the difference may wrap. */
+static kiln__prove_path *learn_difference(kiln__prover *p,
+                                          kiln__prove_path *path,
+                                          kiln__prove_symbol *a,
+                                          kiln__prove_symbol *b,
+                                          int64_t distance)
+{
+    kiln__prove_symbol *difference;
+
+    if (a->kind != b->kind || a->least < 0 || a->op == KILN__IR_CONST ||
+        b->op == KILN__IR_CONST)
+        return path;
+    difference = kiln__prove_symbol_apply(p, KILN__IR_SUB, a->kind, b, a);
+    return difference == NULL
+               ? path
+               : learn(p, path, difference,
+                       (kiln__range){kiln__prove_number(p, distance),
+                                     kiln__range_full(p, KILN_TYPE_I64).high});
+}
+
 /* Adds the fact a < b, or a <= b where `distance` is 0. At the greatest number
    the bound wraps to one that says nothing. */
 static kiln__prove_path *learn_less(kiln__prover *p, kiln__prove_path *path,
@@ -276,9 +297,10 @@ static kiln__prove_path *learn_less(kiln__prover *p, kiln__prove_path *path,
     path = learn(
         p, path, a,
         (kiln__range){full.low, kiln__prove_plus(p, from_b.high, -distance)});
-    return learn(
+    path = learn(
         p, path, b,
         (kiln__range){kiln__prove_plus(p, from_a.low, distance), full.high});
+    return learn_difference(p, path, a, b, distance);
 }
 
 static kiln__prove_path *learn_equal(kiln__prover *p, kiln__prove_path *path,

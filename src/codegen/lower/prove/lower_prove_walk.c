@@ -148,25 +148,47 @@ static int is_amount(const kiln__ir_node *node)
            node->op == KILN__IR_SIZE || node->op == KILN__IR_LENGTH;
 }
 
-/* Returns 1: up; -1: towards 0; 0: neither. */
+/* How a local moves. */
+enum { OTHERWISE = 0, UP = 1, TOWARDS_ZERO = -1, TO_AND_FRO = 2 };
+
+/* True for local = c - local and local ^= 1, as of the number of a buffer. */
+static int swaps(const kiln__ir *ir, const kiln__ir_node *update,
+                 uint32_t local)
+{
+    const kiln__ir_node *a = kiln__ir_operand_at(ir, update, 0);
+    const kiln__ir_node *b = kiln__ir_operand_at(ir, update, 1);
+
+    if (update->op == KILN__IR_SUB)
+        return a->op == KILN__IR_CONST && b->op == KILN__IR_LOCAL &&
+               b->imm == (int64_t)local;
+    return update->op == KILN__IR_XOR && a->op == KILN__IR_LOCAL &&
+           a->imm == (int64_t)local && b->op == KILN__IR_CONST && b->imm == 1;
+}
+
 static int direction(const kiln__ir *ir, const kiln__ir_node *update,
                      uint32_t local)
 {
     const kiln__ir_node *a, *b;
 
     if (update->count != 2)
-        return 0;
+        return OTHERWISE;
+    if (swaps(ir, update, local))
+        return TO_AND_FRO;
     a = kiln__ir_operand_at(ir, update, 0);
     b = kiln__ir_operand_at(ir, update, 1);
     if (update->op == KILN__IR_ADD && b->op == KILN__IR_LOCAL)
-        return b->imm == (int64_t)local && is_amount(a);
+        return b->imm == (int64_t)local && is_amount(a) ? UP : OTHERWISE;
     if (a->op != KILN__IR_LOCAL || a->imm != (int64_t)local)
-        return 0;
+        return OTHERWISE;
     if (update->op == KILN__IR_ADD)
-        return is_amount(b);
-    if (update->op == KILN__IR_SHR)
-        return -is_constant_above(b, 0);
-    return -(update->op == KILN__IR_IDIV && is_constant_above(b, 1));
+        return is_amount(b) ? UP : OTHERWISE;
+    if (update->op == KILN__IR_MUL || update->op == KILN__IR_SHL)
+        return is_constant_above(b, update->op == KILN__IR_MUL) ? UP
+                                                                : OTHERWISE;
+    if ((update->op == KILN__IR_SHR && is_constant_above(b, 0)) ||
+        (update->op == KILN__IR_IDIV && is_constant_above(b, 1)))
+        return TOWARDS_ZERO;
+    return OTHERWISE;
 }
 
 /* True when the expression reads the local. */
@@ -191,7 +213,7 @@ static void find_motion(const kiln__ir *ir, uint32_t index, motion *out)
         const kiln__ir_node *update = kiln__ir_operand_at(ir, node, 0);
 
         if (node->op == KILN__IR_FOR || out->update != NULL ||
-            direction(ir, update, out->local) == 0)
+            direction(ir, update, out->local) == OTHERWISE)
             out->is_other = 1;
         out->update = update;
     }
@@ -208,48 +230,72 @@ static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
 
     if (begin.low == NULL)
         return full;
-    if (way > 0)
+    if (way == UP)
         return (kiln__range){begin.low, full.high};
     return kiln__range_join(p, begin,
                             kiln__range_point(kiln__prove_number(p, 0)));
 }
 
+/* Returns what a local may be that an update swaps for another number, and that
+   for the first one. */
+static kiln__range swapped_range(kiln__prover *p, kiln__prove_path *path,
+                                 kiln__prove_symbol *start, const kiln__ir *ir,
+                                 const kiln__ir_node *update)
+{
+    const int is_sub = update->op == KILN__IR_SUB;
+    kiln__prove_symbol *number = kiln__prove_symbol_constant(
+        p, start->kind, kiln__ir_operand_at(ir, update, is_sub ? 0 : 1)->imm);
+
+    return kiln__range_join(
+        p, kiln__prove_path_range(p, path, start),
+        kiln__prove_path_range(
+            p, path,
+            kiln__prove_symbol_apply(p, update->op, start->kind,
+                                     is_sub ? number : start,
+                                     is_sub ? start : number)));
+}
+
 /* Returns a symbol with the bounds of a local that moves in one direction while
-   the loop runs; NULL for any other. */
+   the loop runs, or to and fro; NULL for any other. */
 static kiln__prove_symbol *motion_of(kiln__prover *p, const kiln__frame *frame,
                                      kiln__prove_path *path, uint32_t loop,
-                                     uint32_t local,
-                                     const kiln__prove_symbol *start)
+                                     uint32_t local, kiln__prove_symbol *start)
 {
     const kiln__ir *ir = frame->ir;
     const kiln__ir_node *node = kiln__ir_node_at(ir, loop);
     motion m = {.local = local};
+    int way;
 
     p->budget -= (int64_t)(ir->nodes.count / COPIES_A_STEP);
-    if (p->budget < 0 || !kiln__kind_is_integer(start->kind) ||
-        !reads(ir, kiln__ir_operand(ir, node, 0), local))
+    if (p->budget < 0 || !kiln__kind_is_integer(start->kind))
         return NULL;
     find_motion(ir, loop, &m);
     if (m.is_other || m.update == NULL)
         return NULL;
-    return kiln__prove_symbol_leaf(
-        p, start->kind,
-        moved_range(p, path, start, direction(ir, m.update, local)));
+    way = direction(ir, m.update, local);
+    if (way == TO_AND_FRO)
+        return kiln__prove_symbol_leaf(
+            p, start->kind, swapped_range(p, path, start, ir, m.update));
+    /* Others are known to end by a condition of theirs. */
+    if (node->op != KILN__IR_WHILE ||
+        !reads(ir, kiln__ir_operand(ir, node, 0), local))
+        return NULL;
+    return kiln__prove_symbol_leaf(p, start->kind,
+                                   moved_range(p, path, start, way));
 }
 
-/* Forgets what the loop sets. Where its first operand is a condition, locals
-   that move in one direction keep bounds, which are noted in `moving`. */
+/* Forgets what the loop sets. Locals that move in one direction, or to and fro,
+   keep bounds, which are noted in `moving`. */
 static int enter_loop(kiln__prover *p, kiln__frame *frame,
                       kiln__prove_path *path, uint32_t loop,
                       kiln__prove_symbol **moving)
 {
-    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, loop);
     kiln__prove_symbol **before = copy_locals(p, frame);
 
     if (before == NULL || moving == NULL)
         return 0;
     forget(p, frame, loop);
-    if (node->op != KILN__IR_WHILE || !p->assumes_motion)
+    if (!p->assumes_motion)
         return 1;
     for (uint32_t i = 0; i < frame->ir->locals.count; i++) {
         if (before[i] == frame->locals[i] || before[i] == NULL)
@@ -309,7 +355,9 @@ static void interpret_iteration(kiln__prover *p, kiln__frame *frame,
         if (moving[i] == NULL)
             moving[i] = outer[i];
     frame->moving = moving;
+    p->loops++;
     (void)kiln__prove_statement(p, frame, path, block);
+    p->loops--;
     frame->moving = outer;
 }
 
