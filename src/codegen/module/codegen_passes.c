@@ -76,6 +76,10 @@ static const pipeline unchecked = {BEGINNINGS("no-nontrivial;trivial"),
                                    GO_ON(""), NULL, 0};
 static const pipeline checked = {BEGINNINGS("nontrivial;trivial"),
                                  GO_ON("indvars,"), NULL, 1};
+/* Behind a proof only checks are left that data decide, and those differ from
+   item to item. */
+static const pipeline checked_by_data = {BEGINNINGS("no-nontrivial;trivial"),
+                                         GO_ON("indvars,"), NULL, 1};
 /* In modules of others, conditions that are the same for a row stand inside.
    Those of guards are bounds now. Only where the items' loop has a branch still
    is it worth to look for others, and for what its counters say of it. */
@@ -120,7 +124,9 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
         return small;
     if (level < 2 || kiln__job_has_foreign(job) || job->backend->device != NULL)
         return default_of(job, level);
-    if (job->proof_function != NULL ? job->safe_can_fail : job->can_fail)
+    if (job->proof_function != NULL)
+        return job->safe_can_fail ? checked_by_data : unchecked;
+    if (job->can_fail)
         return checked;
     return unchecked;
 }
