@@ -18,8 +18,9 @@ import readme
 import record
 import versions
 
-FAMILIES = ["seed", "peers", "scale", "growth", "simulation", "codegen"]
-ON_DEMAND = ("peers", "codegen")
+FAMILIES = ["seed", "peers", "scale", "growth", "simulation", "codegen",
+            "host"]
+ON_DEMAND = ("peers", "codegen", "host")
 
 
 def families():

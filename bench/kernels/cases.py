@@ -74,6 +74,10 @@ class Argument:
             return array.array(code, range(count))
         return array.array(code, [ast.literal_eval(self.value)]) * count
 
+    def scalar(self):
+        """Its value, as an array of one element."""
+        return array.array(CODES[self.type], [ast.literal_eval(self.value)])
+
     def _random(self, code, bound, count):
         """They repeat after PERIOD, which keeps this quick."""
         raw = (scramble(self.number, i) for i in range(min(count, PERIOD)))
@@ -106,6 +110,9 @@ class Case:
 
     def path(self, suffix):
         return os.path.join(HERE, self.name, self.name + suffix)
+
+    def has(self, suffix):
+        return os.path.exists(self.path(suffix))
 
     def of_kiln(self):
         """The arguments of the kernel in Kiln's language."""
