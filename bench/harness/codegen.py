@@ -42,8 +42,8 @@ def versions(bench):
 def run(bench, writer):
     tools = tools_of(bench)
     part = bench.part.split("/")[1:]
-    chosen = [case for case in cases.read()
-              if (not bench.quick or case.name in QUICK) and
+    chosen = [case for case in cases.read() if case.has(".cu") and
+              (not bench.quick or case.name in QUICK) and
               (not part or case.name == part[0])]
     for target in TARGETS:
         if len(part) > 1 and part[1] != target:

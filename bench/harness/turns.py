@@ -99,7 +99,8 @@ class Turn:
         with open(self._err.name, encoding="utf-8") as file:
             rows = file.read().split("\n")
         told = [row for row in rows if row.strip()]
-        raise Failure(f"{self.data.case.name}: {said or told[-1:]}")
+        raise Failure(f"{self.data.case.name}: "
+                      f"{said or ''.join(told[-1:]) or 'it ended'}")
 
     def _answer(self):
         """A line; the process is ended when it takes too long."""

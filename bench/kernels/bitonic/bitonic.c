@@ -1,5 +1,5 @@
-/* bitonic - a step of the sorting network, on pairs at a distance; it is as
- * least half a block, which begins at its multiples. */
+/* bitonic - a step of the sorting network, on pairs at a distance; it is at
+ * most half a block, which begins at multiples of its size. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 void bitonic(int *x, int distance, int block, int items)
 {

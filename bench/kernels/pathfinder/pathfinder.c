@@ -8,6 +8,7 @@ static inline int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* `wall` begins with column `from` of the group. */
 static void advance(int *restrict best, const int *restrict wall, int from,
                     int to)
 {
@@ -17,7 +18,7 @@ static void advance(int *restrict best, const int *restrict wall, int from,
     for (int l = 0; l < GROUP; l++)
         row[l + 1] = best[l];
     for (int l = from; l < to; l++)
-        best[l] = least(row[l + 1], least(row[l], row[l + 2])) + wall[l];
+        best[l] = least(row[l + 1], least(row[l], row[l + 2])) + wall[l - from];
 }
 
 void pathfinder(int *restrict out, const int *restrict wall,
@@ -35,7 +36,7 @@ void pathfinder(int *restrict out, const int *restrict wall,
         for (int l = from; l < to; l++)
             best[l] = cost[first + l];
         for (int i = 0; i < steps; i++)
-            advance(best, wall + i * n + first, from, to);
+            advance(best, wall + i * n + (first + from), from, to);
         for (int l = steps; l < least(to, GROUP - steps); l++)
             out[first + l] = best[l];
     }
