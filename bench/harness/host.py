@@ -17,33 +17,23 @@ side:
 Sides with a -2 behind their names have two threads, the others one.
 """
 
-import math
 import os
 import re
 import shutil
-import sys
 import time
 
 import peers
-import plot
-import readme
 import record
 import turns
+from host_tables import BESIDE, NAME, tables    # noqa: F401
 
 import cases    # which turns.py has found
 import check
 
-NAME = "host"
 TURN_MS, PAUSE_S = 3, 0.004
 QUICK = ("saxpy", "gemm", "histogram")
 NATIVE = ["-O3", "-march=native"]
 FAST = ["-ffast-math"]
-
-# Kiln's side, and what it is laid beside.
-BESIDE = [("kiln-checked", "c"), ("kiln-unchecked", "c"),
-          ("kiln-fast", "c-fast"), ("kiln-2", "c-2"), ("kiln-cl-2", "pocl-2"),
-          ("kiln-2", "numba-2"), ("kiln-fast-2", "numba-fast-2"),
-          ("kiln-2", "taichi-2"), ("kiln-fast-2", "taichi-fast-2")]
 
 # Roundings may decide more where code is free to round as it likes.
 LOOSE_FAST = 0.01
@@ -196,7 +186,7 @@ def tell(writer, case, started, rounds):
                                  version=turn.version.strip()))
         writer.put(record.figure(f"{stem}/compile", name, "ms",
                                  [turn.compile_ms]))
-    for ours, theirs in BESIDE:
+    for ours, theirs, _ in BESIDE:
         if ours in rounds and theirs in rounds:
             writer.put(record.figure(
                 f"{stem}/ratio", f"{ours} {theirs}", "ratio",
