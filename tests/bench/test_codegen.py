@@ -222,6 +222,15 @@ class Cases(unittest.TestCase):
                 with open(case.path(suffix), encoding="utf-8") as file:
                     self.assertIn(f"{case.name}(", file.read())
 
+    def test_may_be_larger(self):
+        case = cases.Case("k | 64 8 | 32 8 | - | f64[64,9]=rand%64 i32:8 f32:2 "
+                          "| 64=128 128=7")
+        larger = case.larger()
+        self.assertEqual((larger.grid, larger.block), ([128, 8], [32, 8]))
+        self.assertEqual(larger.arguments[0].sizes, [128, 9])
+        self.assertEqual(larger.arguments[0].value, "rand%128")
+        self.assertEqual(case.grid, [64, 8])
+
     def test_in_plain_c_is_called_with_addresses(self):
         case, = (one for one in cases.read() if one.name == "scan")
         self.assertIn("scan(a[0], a[1], 65536);", plain.text_of(case))
