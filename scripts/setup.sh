@@ -1,14 +1,15 @@
 #!/bin/sh
-# Installs the Debian packages that are needed to build and test Kiln, as far as
-# they are missing. It needs no network if none is missing.
+# Installs the Debian packages that are needed to build and test Kiln, and those
+# that bench/run.sh compares it with, as far as they are missing. It needs no
+# network if none is missing.
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config llvm-22-dev llvm-22-tools
-    liblld-22-dev lld-22 libclang-22-dev libclang-cpp22 zlib1g-dev libzstd-dev uthash-dev libxxhash-dev
-    libcmocka-dev clang-format-14 libclc-22 rocm-device-libs opencl-headers
-    ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libze-dev libze1
-    llvm-spirv-15 spirv-tools spin valgrind libopenmpi-dev openmpi-bin
-    python3 python3-venv"
+    liblld-22-dev lld-22 libclang-22-dev libclang-cpp22 clang-22 zlib1g-dev
+    libzstd-dev uthash-dev libxxhash-dev libcmocka-dev clang-format-14 libclc-22
+    rocm-device-libs opencl-headers ocl-icd-libopencl1 ocl-icd-opencl-dev
+    pocl-opencl-icd libze-dev libze1 llvm-spirv-15 spirv-tools spin valgrind
+    libopenmpi-dev openmpi-bin python3 python3-venv"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     echo "setup: not a Debian system, please install:" $packages >&2

@@ -14,6 +14,7 @@ import subprocess
 
 import count
 import machines
+import x86
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -148,7 +149,8 @@ class Bench:
     def missing(self, target):
         """Why a target cannot be measured on Kiln's side, or None."""
         wanted = {"sm": ("nvdisasm", "cuobjdump"), "gf": ("objdump",
-                  "readelf"), "sp": ("spirv_dis",)}[target[:2]]
+                  "readelf"), "sp": ("spirv_dis",),
+                  "x8": ("objdump",)}[target[:2]]
         absent = [name for name in wanted if not getattr(self, name)]
         return f"no {absent[0]}" if absent else None
 
@@ -165,7 +167,8 @@ class Bench:
 
     def by_kiln(self, case, target, variant):
         """The path of the binary; it is there until the next one."""
-        full = {"sm": "cuda:", "gf": "rocm:", "sp": ""}[target[:2]] + target
+        full = {"sm": "cuda:", "gf": "rocm:", "sp": "",
+                "x8": "host:"}[target[:2]] + target
         out = self._path("kiln.bin")
         settings = list(VARIANTS[variant])
         if case.is_fixed:
@@ -222,7 +225,11 @@ class Bench:
         return machines.spirv(run([self.spirv_dis, path]), case.name)
 
     def measure(self, case, target, path):
-        """What count.py counts, and what the binary takes of the machine."""
+        """What count.py counts, and what the binary takes of the machine; for
+        the host, what x86.py counts."""
+        if target[:2] == "x8":
+            return x86.profile(run([self.objdump, "-d", "--no-show-raw-insn",
+                                    path]))
         counts = count.profile(self.functions(case, target, path), case)
         if target[:2] == "sm":
             return {**counts, **self._sass_resources(path)}

@@ -42,8 +42,8 @@ def versions(bench):
 def run(bench, writer):
     tools = tools_of(bench)
     part = bench.part.split("/")[1:]
-    chosen = [case for case in cases.read()
-              if (not bench.quick or case.name in QUICK) and
+    chosen = [case for case in cases.read() if case.has(".cu") and
+              (not bench.quick or case.name in QUICK) and
               (not part or case.name == part[0])]
     for target in TARGETS:
         if len(part) > 1 and part[1] != target:
@@ -228,26 +228,8 @@ def drawing(lines):
                if any(key[0] == "ratio" for key in own)}
     if not kernels:
         return None
-    left, right, top, step = 150, plot.WIDTH - 30, 84, 17
-    bottom = top + step * len(kernels)
-    ticks = (0.25, 0.5, 1, 2, 4, 8)
-
-    def at(value):
-        part = math.log(max(min(value, 8), 0.25) / 0.25) / math.log(32)
-        return left + part * (right - left)
-
-    body = [f'<circle class="c{i}" cx="{22 + 130 * i}" cy="46" r="5"/>' +
-            plot.text(34 + 130 * i, 51, name) for i, name in enumerate(MARKS)]
-    for tick in ticks:
-        body += [plot.grid(at(tick), top - 8, at(tick), bottom),
-                 plot.text(at(tick), bottom + 16, f"{tick:g}", "small",
-                           "middle")]
-    for row, (name, own) in enumerate(kernels.items()):
-        y = top + step * row + step / 2
-        body.append(plot.text(left - 8, y + 4, name, "small", "end"))
-        body += [f'<circle class="c{i}" cx="{at(own[key]["median"]):.1f}" '
-                 f'cy="{y:.1f}" r="4"/>'
-                 for i, key in enumerate(("ratio", mark) for mark in MARKS)
-                 if key in own]
-    return plot.document(plot.WIDTH, bottom + 34, "Instructions that an item "
-                         "executes on sm_90, NVRTC = 1", body)
+    rows = [(name, [own[key]["median"] if key in own else None
+                    for key in (("ratio", mark) for mark in MARKS)])
+            for name, own in kernels.items()]
+    return plot.dots("Instructions that an item executes on sm_90, NVRTC = 1",
+                     rows, MARKS, (0.25, 0.5, 1, 2, 4, 8))

@@ -18,8 +18,9 @@ import readme
 import record
 import versions
 
-FAMILIES = ["seed", "peers", "scale", "growth", "simulation", "codegen"]
-ON_DEMAND = ("peers", "codegen")
+FAMILIES = ["seed", "peers", "scale", "growth", "simulation", "codegen",
+            "host"]
+ON_DEMAND = ("peers", "codegen", "host")
 
 
 def families():
@@ -103,6 +104,9 @@ def main(arguments):
         here, _ = families()
         for name in readme.write(here, writer.lines):
             writer.progress(f"README.md: table {name}")
+    for line in writer.lines:
+        if line["kind"] == "absent" and not line.get("error"):
+            writer.progress(f"not measured: {line['system']}: {line['why']}")
     errors = [line for line in writer.lines if line.get("error")]
     for line in errors:
         print(f"run.sh: {line['system']}: {line['why']}", file=sys.stderr)

@@ -139,6 +139,33 @@ def bars(title, groups, names):
     return document(WIDTH, bottom + 34, title, body)
 
 
+# ---- ratios ----
+
+def dots(title, rows, names, ticks):
+    """A row for each (name, values), on a scale from the first tick to the
+    last; a value that is None is left out."""
+    left, right, top, step = 150, WIDTH - 30, 84, 17
+    bottom = top + step * len(rows)
+    low, high = math.log(ticks[0]), math.log(ticks[-1])
+
+    def at(value):
+        part = (math.log(max(value, ticks[0])) - low) / (high - low)
+        return left + min(part, 1) * (right - left)
+
+    body = [f'<circle class="c{i}" cx="{22 + 130 * i}" cy="46" r="5"/>' +
+            text(34 + 130 * i, 51, name) for i, name in enumerate(names)]
+    for tick in ticks:
+        body += [grid(at(tick), top - 8, at(tick), bottom),
+                 text(at(tick), bottom + 16, f"{tick:g}", "small", "middle")]
+    for row, (name, values) in enumerate(rows):
+        y = top + step * row + step / 2
+        body.append(text(left - 8, y + 4, name, "small", "end"))
+        body += [f'<circle class="c{i}" cx="{at(value):.1f}" cy="{y:.1f}" '
+                 f'r="4"/>' for i, value in enumerate(values)
+                 if value is not None]
+    return document(WIDTH, bottom + 34, title, body)
+
+
 # ---- growth ----
 
 def growth_series(lines, measure):
@@ -187,7 +214,8 @@ def growth(series):
 
 def write(path, lines):
     """The paths of what was drawn."""
-    import codegen      # which draws with what is above
+    import codegen      # which draw with what is above
+    import host_tables
     groups = peer_groups(lines)
     drawings = {}
     if groups:
@@ -200,9 +228,10 @@ def write(path, lines):
     series = growth_series(lines, "compile")
     if series:
         drawings[path.removesuffix(".svg") + "-growth.svg"] = growth(series)
-    ratios = codegen.drawing(lines)
-    if ratios:
-        drawings[path.removesuffix(".svg") + "-codegen.svg"] = ratios
+    for name, family in (("codegen", codegen), ("host", host_tables)):
+        ratios = family.drawing(lines)
+        if ratios:
+            drawings[path.removesuffix(".svg") + f"-{name}.svg"] = ratios
     for name, drawing in drawings.items():
         with open(name, "w", encoding="utf-8") as file:
             file.write(drawing)

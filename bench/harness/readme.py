@@ -115,7 +115,7 @@ def main(paths):
     here = os.path.dirname(os.path.abspath(__file__))
     families = [importlib.import_module(name) for name in
                 ("seed", "peers", "scale", "growth", "simulation",
-                 "codegen")
+                 "codegen", "host")
                 if os.path.exists(os.path.join(here, name + ".py"))]
     for name in write(families, merged(paths)):
         print(f"README.md: table {name}")

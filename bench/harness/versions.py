@@ -9,6 +9,8 @@ import re
 import subprocess
 
 import codegen
+import host_tables
+import peers
 
 CL_PLATFORM_VERSION = 0x0901
 
@@ -55,6 +57,26 @@ def opencl_platforms():
     return versions
 
 
+def _beside_host(bench):
+    """Of what kernels on the host are laid beside; {} without an answer."""
+    script = ("import importlib.metadata as m\n"
+              "for name in ('numba', 'taichi'):\n"
+              "    print(name, m.version(name))")
+    found = {}
+    for command in (["gcc", "-dumpfullversion"],
+                    [os.path.join(peers.environment_folder(bench), "bin",
+                                  "python"), "-c", script]):
+        try:
+            answer = subprocess.run(command, capture_output=True, text=True,
+                                    check=False).stdout
+        except OSError:
+            continue
+        if command[0] == "gcc":
+            answer = "gcc " + answer
+        found.update(line.split() for line in answer.splitlines())
+    return found
+
+
 def find(bench):
     found = {"kiln": _kiln(bench), "python": platform.python_version()}
     llvm = _llvm(bench)
@@ -66,6 +88,8 @@ def find(bench):
             found["pocl"] = pocl.group(1)
         else:
             found["opencl"] = text
+    if bench.part.split("/")[0] == host_tables.NAME:
+        found.update(_beside_host(bench))
     if bench.part.startswith(codegen.NAME) or bench.peers and not bench.part:
         found.update(codegen.versions(bench))
     return found

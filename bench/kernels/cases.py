@@ -74,6 +74,10 @@ class Argument:
             return array.array(code, range(count))
         return array.array(code, [ast.literal_eval(self.value)]) * count
 
+    def scalar(self):
+        """Its value, as an array of one element."""
+        return array.array(CODES[self.type], [ast.literal_eval(self.value)])
+
     def _random(self, code, bound, count):
         """They repeat after PERIOD, which keeps this quick."""
         raw = (scramble(self.number, i) for i in range(min(count, PERIOD)))
@@ -95,7 +99,9 @@ def scramble(argument, i):
 class Case:
     def __init__(self, line):
         fields = [field.strip() for field in line.split("|")]
-        self.name, grid, block, loops, arguments = fields
+        self.name, grid, block, loops, arguments = self._fields = fields[:5]
+        self._others = dict(one.split("=") for field in fields[5:]
+                            for one in field.split())
         self.grid = [int(one) for one in grid.split()]
         self.is_fixed = block.endswith("!")
         self.block = [int(one) for one in block.rstrip("!").split()]
@@ -104,8 +110,21 @@ class Case:
         self.arguments = [Argument(text, number) for number, text
                           in enumerate(arguments.split())]
 
+    def larger(self):
+        """The same with the numbers of `larger`."""
+        def other(text):
+            return re.sub(r"\b\d+\b", lambda found: self._others.get(
+                found.group(0), found.group(0)), text)
+
+        name, grid, block, loops, arguments = self._fields
+        return Case("|".join((name, other(grid), block, loops,
+                              other(arguments))))
+
     def path(self, suffix):
         return os.path.join(HERE, self.name, self.name + suffix)
+
+    def has(self, suffix):
+        return os.path.exists(self.path(suffix))
 
     def of_kiln(self):
         """The arguments of the kernel in Kiln's language."""

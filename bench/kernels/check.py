@@ -2,12 +2,12 @@
 """Runs each kernel in Kiln's language and in OpenCL C, both on the host, and
 compares what they leave in their arrays.
 
-    check.py [--cuda CXX] KILN [NAME...]
+    check.py [--cuda CXX] [--c CC] KILN [NAME...]
 
 --cuda compiles those in CUDA C by a C++ compiler, over cuda_on_host.h, and
-compares them with the ones in OpenCL C, too. Integers must be the same, floats
-nearly so: within a part of the greatest number in the array. A kernel that
-changes nothing is wrong.
+compares them with the ones in OpenCL C, too; --c does so with those in plain
+C. Integers must be the same, floats nearly so: within a part of the greatest
+number in the array. A kernel that changes nothing is wrong.
 """
 
 import argparse
@@ -18,16 +18,13 @@ import sys
 import tempfile
 
 import cases
+import plain
 
 NEAR = {"f32": 2e-4, "f64": 1e-9}
 
-# Part of the elements that may differ: roundings decide when a point is out.
-LOOSE = {"mandelbrot": 0.002}
-
-C_TYPES = {"i8": "signed char", "u8": "unsigned char", "i16": "short",
-           "u16": "unsigned short", "i32": "int", "u32": "unsigned",
-           "i64": "long", "u64": "unsigned long", "f32": "float",
-           "f64": "double"}
+# Part of the elements that may differ: roundings decide when a point is out,
+# and are all that is left of an option's price that is nearly nothing.
+LOOSE = {"mandelbrot": 0.002, "black_scholes": 0.001}
 
 
 def execute(command, what):
@@ -59,7 +56,7 @@ def cuda_program(case, folder):
     """The text of a program that runs the kernel in CUDA C."""
     before, call, after = [], [], []
     for one in case.arguments:
-        kind, name = C_TYPES[one.type], f"a{one.number}"
+        kind, name = plain.C_TYPES[one.type], f"a{one.number}"
         if one.sizes:
             path = os.path.join(folder, name)
             before.append(f'{kind} *{name} = read_array<{kind}>("{path}", '
@@ -98,6 +95,15 @@ def run_cuda(compiler, case, folder):
     return found
 
 
+def different(kind, a, b):
+    """Where two arrays differ by more than they may."""
+    if a == b:
+        return []
+    far = NEAR.get(kind, 0) * max(abs(x) for x in b)
+    return [i for i, (x, y) in enumerate(zip(a, b))
+            if x != y and not abs(x - y) <= far]
+
+
 def differences(case, language, ours, theirs):
     """Lines that tell what is wrong with ours."""
     wrong, changed = [], False
@@ -106,11 +112,7 @@ def differences(case, language, ours, theirs):
             continue
         a, b = ours[one.number], theirs[one.number]
         changed = changed or a != one.data()
-        if a == b:
-            continue
-        far = NEAR.get(one.type, 0) * max(abs(x) for x in b)
-        bad = [i for i, (x, y) in enumerate(zip(a, b))
-               if x != y and not abs(x - y) <= far]
+        bad = different(one.type, a, b)
         if len(bad) > LOOSE.get(case.name, 0) * len(b):
             at = bad[0]
             wrong.append(f"{case.name}: argument {one.number} differs "
@@ -130,9 +132,12 @@ def check(options, case):
             wrong = differences(case, "Kiln's language",
                                 run(options.kiln, case, ".kiln", folder),
                                 theirs)
-            if options.cuda:
+            if options.cuda and case.has(".cu"):
                 wrong += differences(case, "CUDA C", run_cuda(
                     options.cuda, case, folder), theirs)
+            if options.c:
+                wrong += differences(case, "plain C", plain.run(
+                    case, options.c, folder), theirs)
             return wrong
         except ValueError as error:
             return [str(error)]
@@ -142,6 +147,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="check.py")
     parser.add_argument("kiln")
     parser.add_argument("--cuda", metavar="CXX")
+    parser.add_argument("--c", metavar="CC")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args(arguments)
     chosen = [case for case in cases.read()

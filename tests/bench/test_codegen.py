@@ -18,9 +18,11 @@ import code_gate    # noqa: E402
 import codegen      # noqa: E402
 import count        # noqa: E402
 import machines     # noqa: E402
+import plain        # noqa: E402
 import readme       # noqa: E402
 import record       # noqa: E402
 import sides        # noqa: E402
+import x86          # noqa: E402
 
 
 def sass_of(lines):
@@ -175,6 +177,29 @@ class Others(unittest.TestCase):
         self.assertEqual(found["memory"], {"ldg.4": 10})
 
 
+class Processors(unittest.TestCase):
+    """Loops of vectors, in what LLVM's disassembler says."""
+
+    @staticmethod
+    def counted(body):
+        lines = [f"{0x10 + i:x}: \t{line}" for i, line in enumerate(body)]
+        return x86.profile("\n".join(["0000000000000010 <k>:", *lines]))
+
+    def test_an_innermost_loop_of_vectors_counts_once(self):
+        self.assertEqual(self.counted([
+            "xorl\t%eax, %eax", "vmovups\t(%rdi,%rax,4), %ymm0",
+            "vmovups\t%ymm0, (%rsi,%rax,4)", "nopw\t(%rax,%rax)",
+            "addq\t$8, %rax", "jb\t0x11 <k+0x1>",
+            "decq\t%rcx", "jne\t0x10 <k>", "retq"]),
+            {"loops": 1, "instructions": 4})
+
+    def test_a_loop_of_numbers_does_not_count(self):
+        self.assertEqual(self.counted([
+            "vmovss\t(%rdi,%rax,4), %xmm0", "vaddss\t%xmm1, %xmm0, %xmm0",
+            "jne\t0x10 <k>", "vmovups\t%ymm0, (%rsi)", "retq"]),
+            {"loops": 0, "instructions": 0})
+
+
 class Resources(unittest.TestCase):
     def test_waves_are_bounded_by_registers(self):
         self.assertEqual(sides.waves(32, 2048, 8, 64), 64)
@@ -185,12 +210,33 @@ class Resources(unittest.TestCase):
 class Cases(unittest.TestCase):
     def test_each_has_its_files_and_their_kernel(self):
         found = cases.read()
-        self.assertGreaterEqual(len(found), 40)
-        self.assertTrue(set(code_gate.KERNELS) <= {one.name for one in found})
+        names = {one.name for one in found if one.has(".cu")}
+        self.assertGreaterEqual(len(names), 40)
+        self.assertGreaterEqual(len(found) - len(names), 20)
+        self.assertTrue(set(code_gate.KERNELS) <= names)
+        self.assertTrue(set(code_gate.ON_HOST) <= {one.name for one in found})
         for case in found:
-            for suffix in (".kiln", ".cl", ".cu"):
+            for suffix in (".kiln", ".cl", ".c", ".cu"):
+                if suffix == ".cu" and case.name not in names:
+                    continue
                 with open(case.path(suffix), encoding="utf-8") as file:
                     self.assertIn(f"{case.name}(", file.read())
+
+    def test_may_be_larger(self):
+        case = cases.Case("k | 64 8 | 32 8 | - | f64[64,9]=rand%64 i32:8 f32:2 "
+                          "| 64=128 128=7")
+        larger = case.larger()
+        self.assertEqual((larger.grid, larger.block), ([128, 8], [32, 8]))
+        self.assertEqual(larger.arguments[0].sizes, [128, 9])
+        self.assertEqual(larger.arguments[0].value, "rand%128")
+        self.assertEqual(case.grid, [64, 8])
+
+    def test_in_plain_c_is_called_with_addresses(self):
+        case, = (one for one in cases.read() if one.name == "scan")
+        self.assertIn("scan(a[0], a[1], 65536);", plain.text_of(case))
+        case, = (one for one in cases.read() if one.name == "saxpy")
+        self.assertIn("saxpy(a[0], *(const float *)a[1], a[2], "
+                      "*(const int *)a[3]);", plain.text_of(case))
 
     def test_arguments_say_what_they_are(self):
         one = cases.Argument("~f32[4,2]=rand", 3)
@@ -204,8 +250,8 @@ class Cases(unittest.TestCase):
 
 
 class Gate(unittest.TestCase):
-    def verdicts(self, **got):
-        want = {"work": 100, "registers": 10, "stack": 0}
+    def verdicts(self, want=None, **got):
+        want = want or {"work": 100, "registers": 10, "stack": 0}
         return code_gate.compare({"k": want}, {"k": {**want, **got}}).too_much
 
     def test_allows_a_twentieth_and_a_register_and_no_stack(self):
@@ -215,6 +261,13 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.verdicts(registers=12), 1)
         self.assertEqual(self.verdicts(stack=8), 1)
         self.assertEqual(code_gate.compare({}, {"k": {}}).too_much, 1)
+
+    def test_allows_no_loop_of_vectors_less(self):
+        want = {"loops": 2, "instructions": 40}
+        self.assertEqual(self.verdicts(want, instructions=42), 0)
+        self.assertEqual(self.verdicts(want, instructions=43), 1)
+        self.assertEqual(self.verdicts(want, loops=3), 0)
+        self.assertEqual(self.verdicts(want, loops=1, instructions=20), 1)
 
 
 class Report(unittest.TestCase):

@@ -18,6 +18,7 @@ for folder in ("", "harness", "instructions"):
 import cells          # noqa: E402
 import compare        # noqa: E402
 import gate           # noqa: E402
+import host_tables    # noqa: E402
 import plot           # noqa: E402
 import readme         # noqa: E402
 import record         # noqa: E402
@@ -171,6 +172,45 @@ class Plot(unittest.TestCase):
         self.assertEqual(list(drawn), ["x-growth.svg"])
         line, = drawn["x-growth.svg"].getElementsByTagName("polyline")
         self.assertEqual(len(line.getAttribute("points").split()), 3)
+
+
+class Host(unittest.TestCase):
+    """Kernels beside plain C: two of them, one of which is behind."""
+
+    def lines(self):
+        found = [machine()]
+        for kernel, times in (("fine", 2.0), ("slow", 0.5)):
+            stem = f"host/{kernel}"
+            found += [
+                record.figure(f"{stem}/launch", "c", "ms", [0.25]),
+                record.figure(f"{stem}/compile", "c", "ms", [80.0]),
+                record.figure(f"{stem}/ratio", "kiln-unchecked c", "ratio",
+                              [times])]
+        return found + [record.absent("taichi", "no module") |
+                        {"name": "host/taichi"}]
+
+    def test_has_means_the_worst_and_what_is_absent(self):
+        text = host_tables.tables(self.lines())["host"]
+        self.assertIn("| kiln-unchecked | c | 2 | 1.00 | 1 | slow 0.50, "
+                      "fine 2.00 |", text)
+        self.assertIn("- taichi: no module", text)
+
+    def test_has_the_worst_kernel_first(self):
+        text = host_tables.tables(self.lines())["host-kernels"]
+        self.assertLess(text.index("| slow | 250 |"), text.index("| fine |"))
+
+    def test_has_its_places_in_the_readme(self):
+        with open(readme.PATH, encoding="utf-8") as file:
+            text = file.read()
+        for name, body in host_tables.tables(self.lines()).items():
+            self.assertIn(body, readme.replaced(text, name, body))
+
+    def test_is_drawn_with_a_row_for_each(self):
+        drawn = xml.dom.minidom.parseString(host_tables.drawing(self.lines()))
+        marks = [one for one in drawn.getElementsByTagName("circle")
+                 if one.getAttribute("r") == "4"]
+        self.assertEqual(len(marks), 2)
+        self.assertIsNone(host_tables.drawing([machine()]))
 
 
 class Workloads(unittest.TestCase):

@@ -1,0 +1,26 @@
+/* hash_words - rounds of adding, rotating and xor over 16 words of each item,
+ * as hashes have them; word k of all items, then word k + 1. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+static inline unsigned rotated(unsigned x, int by)
+{
+    return x << by | x >> (32 - by);
+}
+
+void hash_words(unsigned *restrict digest, const unsigned *restrict word, int n)
+{
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        unsigned a = 0x67452301, b = 0xefcdab89, c = 0x98badcfe, d = 0x10325476;
+
+        for (int k = 0; k < 16; k++) {
+            unsigned f =
+                ((b & c) | (~b & d)) + a + word[k * n + i] + 0x5a827999;
+
+            a = d;
+            d = c;
+            c = rotated(b, 30);
+            b = rotated(f, 7) + c;
+        }
+        digest[i] = a ^ b ^ c ^ d;
+    }
+}
