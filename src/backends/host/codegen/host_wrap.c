@@ -321,7 +321,7 @@ static void call_checked(wrapper *w, LLVMValueRef group)
     const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
     LLVMValueRef arguments[5] = {w->launch, w->block_arguments, group,
                                  LLVMBuildAdd(w->builder, group, one, ""),
-                                 LLVMGetParam(w->function, 4)};
+                                 LLVMGetParam(w->function, KILN__HOST_MEMORY)};
     const LLVMValueRef raised =
         LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->checked),
                        w->checked, arguments, 5, "");
@@ -390,7 +390,7 @@ static void build(wrapper *w)
     w->failed = add_block(w, "failed");
     w->item = add_item(w, "item");
     set_id(w, offsetof(struct kiln__host_item, memory), 0,
-           LLVMGetParam(w->function, 4));
+           LLVMGetParam(w->function, KILN__HOST_MEMORY));
     if (w->checked != NULL)
         w->tile = add_item(w, "tile");
     kiln__host_load_shape(w);
