@@ -18,6 +18,19 @@ static const char text[] =
     "kernel row(order: i64[:,:], next: i64[:])\n"
     "    order[global_id(0), global_id(1)] = atomic_add(next, 0, 1)\n"
     "end\n"
+    "fn found(x: i64[:,:], i, j) = x[i, j]\n"
+    "fn beside(i) = i + 1\n"
+    "kernel called(order: i64[:,:], next: i64[:])\n"
+    "    order[global_id(0), global_id(1)] = atomic_add(next, 0, 1) +\n"
+    "        0 * found(order, global_id(0), global_id(1))\n"
+    "end\n"
+    "kernel computed(order: i64[:,:], next: i64[:])\n"
+    "    n = atomic_add(next, 0, 1)\n"
+    "    if order[3 * beside(global_id(0)) % 4, 0] < 0\n"
+    "        n = 0\n"
+    "    end\n"
+    "    order[global_id(0), global_id(1)] = n\n"
+    "end\n"
     "kernel column(order: i64[:,:], next: i64[:])\n"
     "    order[global_id(1), global_id(0)] = atomic_add(next, 0, 1)\n"
     "end\n"
@@ -73,6 +86,15 @@ static void neighbours_are_joined(void **state)
     assert_true(are_joined(AT(2 * BLOCK, 0), AT(BLOCK, 1)));
 }
 
+/* What a function has found there is no place. */
+static void neighbours_of_functions_are_joined(void **state)
+{
+    assert_ok(run(*state, "called", KILN_SWITCH_OFF));
+    assert_true(are_joined(AT(2 * BLOCK, 0), AT(BLOCK, 1)));
+    assert_ok(run(*state, "computed", KILN_SWITCH_OFF));
+    assert_false(are_joined(AT(2 * BLOCK, 0), AT(BLOCK, 1)));
+}
+
 /* In a group they touch the same lines of memory as the other rows. */
 static void items_far_from_each_other_are_not(void **state)
 {
@@ -101,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_are_joined),
+        cmocka_unit_test(neighbours_of_functions_are_joined),
         cmocka_unit_test(items_far_from_each_other_are_not),
         cmocka_unit_test(items_that_ask_for_their_group_are_not),
         cmocka_unit_test(items_that_may_raise_are_not),
