@@ -111,6 +111,22 @@ static void what_is_uniform_is_a_scalar(void **state)
           1, 0, 0);
 }
 
+/* A local that changes between barriers is read by items only. */
+#define TURNS(first, second) \
+    KERNEL("", "(set %b.2 " N(0) ") (for %a.1 " N(0) " " N(9) " " N( \
+                   1) " (block (store %x.0 " ID " %b.2) " first second "))")
+#define CHANGE "(set %b.2 (sub i64 " N(1) " %b.2)) "
+#define STORE "(store %x.0 " ID " %b.2) "
+
+static void what_changes_for_all_is_a_scalar_unless_it_cuts_a_region(
+    void **state)
+{
+    (void)state;
+    needs(TURNS(CHANGE, "(barrier)"), 1, 0, 0);
+    needs(TURNS("(barrier)" CHANGE, STORE), 1, 0, 0);
+    needs(TURNS("(barrier)" STORE CHANGE, STORE), 1, 0, 8);
+}
+
 static void a_value_is_kept_while_the_group_works_together(void **state)
 {
     (void)state;
@@ -217,6 +233,8 @@ int main(void)
         cmocka_unit_test(what_lives_across_a_barrier_has_a_slot),
         cmocka_unit_test(what_ids_tell_is_computed_again),
         cmocka_unit_test(what_is_uniform_is_a_scalar),
+        cmocka_unit_test(
+            what_changes_for_all_is_a_scalar_unless_it_cuts_a_region),
         cmocka_unit_test(a_value_is_kept_while_the_group_works_together),
         cmocka_unit_test(loops_over_neighbours_go_outside),
         cmocka_unit_test(a_callee_is_emitted_where_it_is_called),
