@@ -150,6 +150,21 @@ static void loops_over_neighbours_go_outside(void **state)
           0, 0, 0);
 }
 
+/* Also after a barrier; but not if the item leaves the loop early. */
+static void items_that_take_turns_go_through_a_loop_together(void **state)
+{
+#define TAKE(more) \
+    "(set %a.1 " ID ") (while (lt Bool %a.1 (length i64 %x.0)) (block" \
+    " (set %b.2 (add i64 %b.2 (load i64 %x.0 %a.1)))" more \
+    " (set %a.1 (add i64 %a.1 (query i64 global_size 0)))))" \
+    " (store %x.0 " ID " %b.2)"
+
+    (void)state;
+    needs(KERNEL("", TAKE("")), 1, 0, 8);
+    needs(KERNEL("", "(barrier)" TAKE("")), 1, 0, 8);
+    needs(KERNEL("", TAKE("(break)")), 0, 0, 0);
+}
+
 static void a_callee_is_emitted_where_it_is_called(void **state)
 {
     lower_fake fake;
@@ -237,6 +252,7 @@ int main(void)
             what_changes_for_all_is_a_scalar_unless_it_cuts_a_region),
         cmocka_unit_test(a_value_is_kept_while_the_group_works_together),
         cmocka_unit_test(loops_over_neighbours_go_outside),
+        cmocka_unit_test(items_that_take_turns_go_through_a_loop_together),
         cmocka_unit_test(a_callee_is_emitted_where_it_is_called),
         cmocka_unit_test(running_out_of_memory_is_an_error),
     };

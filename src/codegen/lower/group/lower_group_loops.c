@@ -75,6 +75,8 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
 
+    if (node->op == KILN__IR_LOCAL && node->imm + 1 == (int64_t)f->strided)
+        return STRIDE_ONE;
     if (f->view->values[index] == KILN__UNIFORM_GROUP)
         return STRIDE_NONE;
     if (depth > 16)
@@ -133,9 +135,10 @@ static int fits(const finder *f, uint32_t index, reasons *r)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
 
+    if (kiln__ir_collective(node) != KILN__COLLECTIVE_NONE)
+        return 0;
     switch ((uint32_t)node->op) {
     case KILN__IR_PRINT:
-    case KILN__IR_ATOMIC:
     case KILN__IR_FENCE:
     case KILN__IR_BREAK:
     case KILN__IR_CONTINUE:
@@ -174,11 +177,23 @@ static int has_few_iterations(const finder *f, const kiln__ir_node *node)
            high->imm <= low->imm + FEW_ITERATIONS * (step < 64 ? step : 64);
 }
 
+int kiln__group_strides_fit(const kiln__group_finder *f, uint32_t block,
+                            uint32_t counter)
+{
+    kiln__group_finder with_counter = *f;
+    reasons r = {0, 0};
+
+    with_counter.strided = counter + 1;
+    return fits(&with_counter, block, &r) && r.neighbours;
+}
+
 int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
     reasons r = {0, 0};
 
+    if (node->op == KILN__IR_WHILE && (node->flags & KILN__GROUP_TURNS))
+        return 1;
     if (node->op != KILN__IR_FOR || has_few_iterations(f, node))
         return 0;
     for (size_t i = 0; i < 2; i++)

@@ -128,12 +128,13 @@ static kiln_status rewrite_guards(kiln__lowering *l,
     return kiln__group_finder_init(finder, l);
 }
 
-/* Marks loops of a kernel without collective operations that are better done
-   once for the group. With such loops the kernel is emitted for a group. */
+/* Marks loops without collective operations that are better done once for the
+   group. With such loops the kernel is emitted for a group. */
 static kiln_status prepare_loops(kiln__lowering *l,
                                  kiln__uniform_function *functions)
 {
-    static const rewriter rewrites[] = {kiln__group_hoist_sets,
+    static const rewriter rewrites[] = {kiln__group_turn_strides,
+                                        kiln__group_hoist_sets,
                                         kiln__group_split_guards};
     kiln__group_finder finder;
     int found = 0;
@@ -161,10 +162,10 @@ kiln_status kiln__group_prepare(kiln__lowering *l)
         status = place_arrays(l, &l->functions[i]);
     if (status == KILN_OK)
         status = find_facts(l, &functions);
-    if (status == KILN_OK && l->functions[0].collective == 0)
-        status = prepare_loops(l, functions);
-    else if (status == KILN_OK)
+    if (status == KILN_OK && l->functions[0].collective != 0)
         status = check(l);
+    if (status == KILN_OK)
+        status = prepare_loops(l, functions);
     if (status != KILN_OK || l->functions[0].collective == 0)
         return status;
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
@@ -189,7 +190,8 @@ int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
     if (node->op == KILN__IR_CALL &&
         l->functions[frame->f.source->callees[node->imm]].collective)
         return 1;
-    if (node->op == KILN__IR_FOR && (node->flags & KILN__GROUP_INTERCHANGED))
+    if ((node->op == KILN__IR_FOR || node->op == KILN__IR_WHILE) &&
+        (node->flags & KILN__GROUP_INTERCHANGED))
         return 1;
     for (size_t i = 0; i < node->count; i++)
         if (kiln__group_carries(l, frame, kiln__ir_operand(ir, node, i)))
