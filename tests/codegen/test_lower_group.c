@@ -150,6 +150,21 @@ static void loops_over_neighbours_go_outside(void **state)
           0, 0, 0);
 }
 
+static void what_is_gathered_anyway_does_not_keep_a_loop_inside(void **state)
+{
+#define SUM(index) \
+    "(for %a.1 " N(0) " (length i64 %x.0) " N( \
+        1) " (block (set %c.3" \
+           " (add f64 %c.3 (convert f64 (load i64 %x.0 " index "))))))" \
+           "(store %x.0 " ID " (saturate i64 %c.3))"
+#define NEXT "(add i64 %a.1 " ID ")"
+
+    (void)state;
+    needs(KERNEL(" (local %c.3 f64)", SUM("(load i64 %x.0 " NEXT ")")), 1, 0,
+          8);
+    needs(KERNEL(" (local %c.3 f64)", SUM("(mul i64 %a.1 " ID ")")), 0, 0, 0);
+}
+
 /* Also after a barrier; but not if the item leaves the loop early. */
 static void items_that_take_turns_go_through_a_loop_together(void **state)
 {
@@ -252,6 +267,7 @@ int main(void)
             what_changes_for_all_is_a_scalar_unless_it_cuts_a_region),
         cmocka_unit_test(a_value_is_kept_while_the_group_works_together),
         cmocka_unit_test(loops_over_neighbours_go_outside),
+        cmocka_unit_test(what_is_gathered_anyway_does_not_keep_a_loop_inside),
         cmocka_unit_test(items_that_take_turns_go_through_a_loop_together),
         cmocka_unit_test(a_callee_is_emitted_where_it_is_called),
         cmocka_unit_test(running_out_of_memory_is_an_error),

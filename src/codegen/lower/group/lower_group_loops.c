@@ -15,7 +15,8 @@
  * access in the loop must be either the same for the items of a row or at a
  * distance of one element, and its callees must only compute. At least one
  * access has to be of the second sort; or a float is summed up, in an order
- * that vectors would not keep.
+ * that vectors would not keep. What is loaded from places that were loaded
+ * themselves may be anywhere.
  */
 
 #define FEW_ITERATIONS 16 /* LLVM unrolls these */
@@ -105,20 +106,49 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
     }
 }
 
+/* True if the value comes from memory. Elements at such places have to be
+   gathered, whatever is inside of what. */
+static int is_loaded(const finder *f, uint32_t index, unsigned depth)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+
+    if (node->op == KILN__IR_LOAD)
+        return 1;
+    if (depth > 16)
+        return 0;
+    if (node->op == KILN__IR_LOCAL && f->sets[node->imm] != 0)
+        return is_loaded(
+            f,
+            kiln__ir_operand(
+                f->ir, kiln__ir_node_at(f->ir, f->sets[node->imm] - 1), 0),
+            depth + 1);
+    for (size_t i = 0; i < node->count; i++)
+        if (is_loaded(f, kiln__ir_operand(f->ir, node, i), depth + 1))
+            return 1;
+    return 0;
+}
+
 static int access_fits(const finder *f, const kiln__ir_node *node, reasons *r)
 {
     const kiln__ir_node *array = kiln__ir_operand_at(f->ir, node, 0);
     const uint32_t rank = kiln__ir_type_at(f->ir, array->type)->length;
-    const stride first = stride_of(f, kiln__ir_operand(f->ir, node, 1), 0);
+    int is_gathered = 0, is_next = 0;
 
     if (f->view->values[kiln__ir_operand(f->ir, node, 0)] !=
-            KILN__UNIFORM_GROUP ||
-        first == STRIDE_OTHER)
+        KILN__UNIFORM_GROUP)
         return 0;
-    for (size_t i = 2; i <= rank; i++)
-        if (stride_of(f, kiln__ir_operand(f->ir, node, i), 0) != STRIDE_NONE)
+    for (size_t i = 1; i <= rank; i++) {
+        const uint32_t index = kiln__ir_operand(f->ir, node, i);
+        const stride s = stride_of(f, index, 0);
+
+        if (s == STRIDE_OTHER && node->op == KILN__IR_LOAD &&
+            is_loaded(f, index, 0))
+            is_gathered = 1;
+        else if (s == STRIDE_OTHER || (s == STRIDE_ONE && i > 1))
             return 0;
-    r->neighbours |= first == STRIDE_ONE;
+        is_next |= s == STRIDE_ONE;
+    }
+    r->neighbours |= is_next && !is_gathered;
     return 1;
 }
 
