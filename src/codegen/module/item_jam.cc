@@ -349,10 +349,13 @@ void jam::share_counters(llvm::Loop &inner)
     llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
 }
 
-/* The items that are left go through a loop of their own. */
+/* The items that are left go through a loop of their own. What its sums load is
+   as far apart. */
 void jam::jam_loop(llvm::Loop &outer)
 {
     number(outer);
+    llvm::addStringMetadataToLoop(outer.getSubLoops()[0],
+                                  "llvm.loop.vectorize.enable", 0);
     if (!llvm::UnrollRuntimeLoopRemainder(
             &outer, TOGETHER, true, true, false, false, &loops, &evolution,
             &dominators, &assumptions, &target, true, TOGETHER, false) ||
@@ -361,8 +364,6 @@ void jam::jam_loop(llvm::Loop &outer)
                                &remarks) == llvm::LoopUnrollResult::Unmodified)
         return;
     share_counters(*outer.getSubLoops()[0]);
-    llvm::addStringMetadataToLoop(outer.getSubLoops()[0],
-                                  "llvm.loop.vectorize.enable", 0);
     tell_items_apart(outer);
 }
 
