@@ -33,7 +33,8 @@
  * maximum of the two. So the first and the last loop have few items. They are
  * not vectorised.
  *
- * Counters are never negative, and no value of the loop is used after it.
+ * Counters are never negative, no value of the loop is used after it, and no
+ * item leaves it early.
  */
 
 #define NEAR 16u       /* items of the first and of the last loop */
@@ -338,7 +339,7 @@ static void split_at(llvm::Function &function, const llvm::BasicBlock *header)
     trim_loop l;
 
     if (loop == nullptr || loop->getHeader() != header ||
-        !kiln__trim_is_item_loop(loop, l))
+        loop->getExitingBlock() == nullptr || !kiln__trim_is_item_loop(loop, l))
         return;
     splitter s(l);
 

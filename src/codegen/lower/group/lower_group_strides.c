@@ -30,6 +30,7 @@ typedef kiln__node_list list;
 
 /* Such a loop. */
 typedef struct turns {
+    kiln__ir_node block; /* of which the loop is a statement */
     uint32_t loop;
     uint32_t counter;   /* a local */
     uint32_t limit;     /* an expression */
@@ -183,15 +184,28 @@ static int is_own_id(const kiln__ir_node *node)
                                   is_query(node, KILN__QUERY_LOCAL_ID));
 }
 
-/* Returns the value of a local that is set once, before the node; else the node
-   itself. */
-static uint32_t value_of(const strider *s, uint32_t index)
+static int is_statement_of(const strider *s, const kiln__ir_node *block,
+                           uint32_t index)
+{
+    for (size_t i = 0; i < block->count; i++)
+        if (kiln__ir_operand(s->ir, block, i) == index)
+            return 1;
+    return 0;
+}
+
+/* Returns the value of a local that is set once, before the node, and whatever
+   the item's way to the loop; else the node itself. */
+static uint32_t value_of(const strider *s, const turns *of, uint32_t index)
 {
     const kiln__ir_node *node = node_at(s, index);
     const uint32_t set =
         node->op == KILN__IR_LOCAL ? s->finder->sets[node->imm] : 0;
 
-    return set != 0 && set < index ? operand(s, set - 1, 0) : index;
+    return set != 0 && set < index &&
+                   (is_statement_of(s, &of->block, set - 1) ||
+                    is_statement_of(s, node_at(s, s->ir->body), set - 1))
+               ? operand(s, set - 1, 0)
+               : index;
 }
 
 /* Returns which operand of a sum is the same for all items, or 2. */
@@ -206,22 +220,23 @@ static size_t fixed_part(const strider *s, const kiln__ir_node *sum)
 }
 
 /* True if the expression is the item's id and what is the same for all. */
-static int has_id(const strider *s, uint32_t index)
+static int has_id(const strider *s, const turns *of, uint32_t index)
 {
-    const kiln__ir_node *node = node_at(s, value_of(s, index));
+    const kiln__ir_node *node = node_at(s, value_of(s, of, index));
     const size_t fixed = is_own_id(node) ? 2 : fixed_part(s, node);
 
     return is_own_id(node) ||
-           (fixed < 2 && has_id(s, kiln__ir_operand(s->ir, node, 1 - fixed)));
+           (fixed < 2 &&
+            has_id(s, of, kiln__ir_operand(s->ir, node, 1 - fixed)));
 }
 
 /* Looks at statement `at` of the block. */
 static int find_turns(const strider *s, const kiln__ir_node *block, size_t at,
                       turns *out)
 {
-    *out = (turns){.loop = kiln__ir_operand(s->ir, block, at)};
+    *out = (turns){.block = *block, .loop = kiln__ir_operand(s->ir, block, at)};
     return find_limit(s, out) && find_step(s, out) &&
-           find_start(s, block, at, out) && has_id(s, out->start) &&
+           find_start(s, block, at, out) && has_id(s, out, out->start) &&
            kiln__group_strides_fit(s->finder, operand(s, out->loop, 1),
                                    out->counter);
 }
@@ -269,9 +284,10 @@ static uint32_t set(strider *s, const types *t, uint32_t local, uint32_t value)
 }
 
 /* Makes what has_id() has found, for the group's first item. */
-static uint32_t first_start(strider *s, const types *t, uint32_t index)
+static uint32_t first_start(strider *s, const types *t, const turns *of,
+                            uint32_t index)
 {
-    const kiln__ir_node node = *node_at(s, value_of(s, index));
+    const kiln__ir_node node = *node_at(s, value_of(s, of, index));
     const size_t fixed = is_own_id(&node) ? 0 : fixed_part(s, &node);
 
     if (is_query(&node, KILN__QUERY_LOCAL_ID))
@@ -281,10 +297,11 @@ static uint32_t first_start(strider *s, const types *t, uint32_t index)
             s, KILN__IR_MUL, t->number,
             leaf(s, KILN__IR_QUERY, t->number, 4 * KILN__QUERY_GROUP_ID),
             leaf(s, KILN__IR_QUERY, t->number, 4 * KILN__QUERY_LOCAL_SIZE));
-    return pair(s, KILN__IR_ADD, t->number,
-                kiln__group_copy(&s->rewrite, s->l,
-                                 kiln__ir_operand(s->ir, &node, fixed)),
-                first_start(s, t, kiln__ir_operand(s->ir, &node, 1 - fixed)));
+    return pair(
+        s, KILN__IR_ADD, t->number,
+        kiln__group_copy(&s->rewrite, s->l,
+                         kiln__ir_operand(s->ir, &node, fixed)),
+        first_start(s, t, of, kiln__ir_operand(s->ir, &node, 1 - fixed)));
 }
 
 static void rename_local(strider *s, uint32_t index, int64_t from, int64_t to)
@@ -363,7 +380,7 @@ static void add_turns(strider *s, const turns *of, list *out)
 
     s->changed = 1;
     kiln__rewrite_append(&s->rewrite, out,
-                         set(s, &t, base, first_start(s, &t, of->start)));
+                         set(s, &t, base, first_start(s, &t, of, of->start)));
     kiln__rewrite_append(&s->rewrite, out, new_loop(s, &t, of, base));
 }
 
