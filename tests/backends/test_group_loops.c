@@ -54,6 +54,40 @@ static const char text[] =
     "    end\n"
     "    c[i, j] = twice(s)\n"
     "end\n"
+    "kernel nest(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    j = global_id(1)\n"
+    "    if i < size(c, 0) && j < size(c, 1)\n"
+    "        s: f32 = c[i, j]\n"
+    "        for first in 0..size(a, 1) by 4\n"
+    "            t: f32 = 0\n"
+    "            for k in first..min(first + 4, size(a, 1))\n"
+    "                t += a[i, k] * b[k, j]\n"
+    "            end\n"
+    "            if t != 0\n"
+    "                s += t\n"
+    "            end\n"
+    "        end\n"
+    "        c[i, j] = twice(s)\n"
+    "    end\n"
+    "end\n"
+    /* Places that are read, in a column that is the same for all. */
+    "kernel gathered(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    j = global_id(1)\n"
+    "    if i < size(c, 0) && j < size(c, 1)\n"
+    "        s: f32 = c[i, j]\n"
+    "        for k in 0..size(a, 1)\n"
+    "            x = a[i, k]\n"
+    "            at = i64(x) + 2\n"
+    "            y = a[at, 0] * 0 + x\n"
+    "            if y == x\n"
+    "                s += y * b[k, j]\n"
+    "            end\n"
+    "        end\n"
+    "        c[i, j] = twice(s)\n"
+    "    end\n"
+    "end\n"
     /* The loop's bounds are only set for items that the guard lets through. */
     "kernel inside(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
     "    i = global_id(0)\n"
@@ -149,7 +183,7 @@ static void check(kernels *k, const char *name, uint64_t x, uint64_t y,
 
 static void loops_under_guards_do_what_the_items_do(void **state)
 {
-    static const char *const names[] = {"product", "nested", "exits",
+    static const char *const names[] = {"product", "nested", "exits",  "nest",
                                         "inside",  "behind", "changes"};
     static const uint32_t blocks[] = {0, 1, 5, 16, 64};
 

@@ -5,8 +5,10 @@
 #include "support/codegen/groups.h"
 
 /* Each item sums up n elements, at a distance of n from those of its
-   neighbours; ADDED is done to each. TURNS is how many there are. */
-#define MODULE(turns, added) \
+   neighbours; ADDED is done to each. TURNS is how many there are, and STRIDE
+   how far they are apart. */
+#define MODULE(turns, added) STRIDED(turns, added, "1")
+#define STRIDED(turns, added, stride) \
     GROUPS_HEAD \
     "define i32 @k(ptr %item, ptr %y, i64 %n) {\n" \
     "  %i = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
@@ -17,7 +19,8 @@
     "loop:\n" \
     "  %k = phi i64 [ 0, %0 ], [ %next, %loop ]\n" \
     "  %s = phi float [ 0.0, %0 ], [ %t, %loop ]\n" \
-    "  %p = getelementptr i32, ptr %own, i64 %k\n" \
+    "  %e = mul i64 %k, " stride "\n" \
+    "  %p = getelementptr i32, ptr %own, i64 %e\n" \
     "  %v = load i32, ptr %p\n" \
     "  %f = sitofp i32 %v to float\n" \
     "  %t = fadd " added "float %s, %f\n" \
@@ -43,8 +46,11 @@ static unsigned additions(const char *module)
     run(&o);
     if (o.status != KILN_OK)
         fail_msg("%s", o.message);
-    for (const char *at = o.bytes; (at = strstr(at, "= fadd ")) != NULL; at++)
-        count += strncmp(at, "= fadd <8 x", 11) == 0 ? 8 : 1;
+    for (const char *at = o.bytes; (at = strstr(at, "= fadd ")) != NULL; at++) {
+        const int is_free = strncmp(at, "= fadd reassoc ", 15) == 0;
+
+        count += strncmp(at + (is_free ? 15 : 7), "<8 x", 4) == 0 ? 8 : 1;
+    }
     free(o.bytes);
     return count;
 }
@@ -59,6 +65,16 @@ static void loops_of_different_lengths_stay_apart(void **state)
 {
     (void)state;
     assert_true(additions(MODULE("%i", "")) < 8);
+}
+
+/* LLVM makes vectors of each item's sum, unless it has to gather them. */
+static void sums_in_any_order_are_added_together_if_they_are_far_apart(
+    void **state)
+{
+    (void)state;
+    assert_true(additions(STRIDED("%n", "reassoc ", "3")) >= 8);
+    assert_true(additions(STRIDED("%n", "reassoc ", "%i")) >= 8);
+    assert_true(additions(STRIDED("%n", "reassoc ", "1")) < 8);
 }
 
 static void sums_are_right(void **state)
@@ -89,6 +105,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_neighbours_are_added_together),
         cmocka_unit_test(loops_of_different_lengths_stay_apart),
+        cmocka_unit_test(
+            sums_in_any_order_are_added_together_if_they_are_far_apart),
         cmocka_unit_test(sums_are_right),
     };
 

@@ -111,6 +111,22 @@ static void what_is_uniform_is_a_scalar(void **state)
           1, 0, 0);
 }
 
+/* A local that changes between barriers is read by items only. */
+#define TURNS(first, second) \
+    KERNEL("", "(set %b.2 " N(0) ") (for %a.1 " N(0) " " N(9) " " N( \
+                   1) " (block (store %x.0 " ID " %b.2) " first second "))")
+#define CHANGE "(set %b.2 (sub i64 " N(1) " %b.2)) "
+#define STORE "(store %x.0 " ID " %b.2) "
+
+static void what_changes_for_all_is_a_scalar_unless_it_cuts_a_region(
+    void **state)
+{
+    (void)state;
+    needs(TURNS(CHANGE, "(barrier)"), 1, 0, 0);
+    needs(TURNS("(barrier)" CHANGE, STORE), 1, 0, 0);
+    needs(TURNS("(barrier)" STORE CHANGE, STORE), 1, 0, 8);
+}
+
 static void a_value_is_kept_while_the_group_works_together(void **state)
 {
     (void)state;
@@ -132,6 +148,36 @@ static void loops_over_neighbours_go_outside(void **state)
                             " (load i64 %x.0 (mul i64 %a.1 " ID "))))))"
                             "(store %x.0 " ID " %b.2)"),
           0, 0, 0);
+}
+
+static void what_is_gathered_anyway_does_not_keep_a_loop_inside(void **state)
+{
+#define SUM(index) \
+    "(for %a.1 " N(0) " (length i64 %x.0) " N( \
+        1) " (block (set %c.3" \
+           " (add f64 %c.3 (convert f64 (load i64 %x.0 " index "))))))" \
+           "(store %x.0 " ID " (saturate i64 %c.3))"
+#define NEXT "(add i64 %a.1 " ID ")"
+
+    (void)state;
+    needs(KERNEL(" (local %c.3 f64)", SUM("(load i64 %x.0 " NEXT ")")), 1, 0,
+          8);
+    needs(KERNEL(" (local %c.3 f64)", SUM("(mul i64 %a.1 " ID ")")), 0, 0, 0);
+}
+
+/* Also after a barrier; but not if the item leaves the loop early. */
+static void items_that_take_turns_go_through_a_loop_together(void **state)
+{
+#define TAKE(more) \
+    "(set %a.1 " ID ") (while (lt Bool %a.1 (length i64 %x.0)) (block" \
+    " (set %b.2 (add i64 %b.2 (load i64 %x.0 %a.1)))" more \
+    " (set %a.1 (add i64 %a.1 (query i64 global_size 0)))))" \
+    " (store %x.0 " ID " %b.2)"
+
+    (void)state;
+    needs(KERNEL("", TAKE("")), 1, 0, 8);
+    needs(KERNEL("", "(barrier)" TAKE("")), 1, 0, 8);
+    needs(KERNEL("", TAKE("(break)")), 0, 0, 0);
 }
 
 static void a_callee_is_emitted_where_it_is_called(void **state)
@@ -217,8 +263,12 @@ int main(void)
         cmocka_unit_test(what_lives_across_a_barrier_has_a_slot),
         cmocka_unit_test(what_ids_tell_is_computed_again),
         cmocka_unit_test(what_is_uniform_is_a_scalar),
+        cmocka_unit_test(
+            what_changes_for_all_is_a_scalar_unless_it_cuts_a_region),
         cmocka_unit_test(a_value_is_kept_while_the_group_works_together),
         cmocka_unit_test(loops_over_neighbours_go_outside),
+        cmocka_unit_test(what_is_gathered_anyway_does_not_keep_a_loop_inside),
+        cmocka_unit_test(items_that_take_turns_go_through_a_loop_together),
         cmocka_unit_test(a_callee_is_emitted_where_it_is_called),
         cmocka_unit_test(running_out_of_memory_is_an_error),
     };

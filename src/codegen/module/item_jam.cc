@@ -129,31 +129,70 @@ static bool counts_only(const llvm::Loop &outer)
     return true;
 }
 
-/* True for a sum, or the like, whose order counts. */
-static bool is_in_order(const llvm::Value *value)
+/* True for a sum of floats, or the like. `is_free`: its order does not count.
+ */
+static bool is_sum(const llvm::Value *value, bool is_free)
 {
     const auto *at = llvm::dyn_cast<llvm::Instruction>(value);
 
     return at != nullptr && at->getType()->isFloatingPointTy() &&
-           llvm::isa<llvm::FPMathOperator>(at) && !at->hasAllowReassoc();
+           llvm::isa<llvm::FPMathOperator>(at) &&
+           (is_free || !at->hasAllowReassoc());
 }
 
 /* True if iterations wait for a float that the one before has computed: for a
    value, or for what it has written to the same place. */
-static bool waits(const llvm::Loop &inner, const llvm::Instruction &at)
+static bool waits(const llvm::Loop &inner, const llvm::Instruction &at,
+                  bool is_free)
 {
     const auto *phi = llvm::dyn_cast<llvm::PHINode>(&at);
     const auto *store = llvm::dyn_cast<llvm::StoreInst>(&at);
 
     if (phi != nullptr && phi->getParent() == inner.getHeader())
-        return is_in_order(phi->getIncomingValueForBlock(inner.getLoopLatch()));
+        return is_sum(phi->getIncomingValueForBlock(inner.getLoopLatch()),
+                      is_free);
     return store != nullptr &&
            inner.isLoopInvariant(store->getPointerOperand()) &&
-           is_in_order(store->getValueOperand());
+           is_sum(store->getValueOperand(), is_free);
 }
 
-static bool pays(const llvm::Loop &inner)
+/* True if the next iteration loads the next element. */
+static bool is_beside(const llvm::Loop &inner, const llvm::LoadInst &load,
+                      llvm::ScalarEvolution &evolution)
 {
+    const auto *place = llvm::dyn_cast<llvm::SCEVAddRecExpr>(
+        evolution.getSCEV(const_cast<llvm::Value *>(load.getPointerOperand())));
+    const auto *step = place != nullptr && place->getLoop() == &inner
+                           ? llvm::dyn_cast<llvm::SCEVConstant>(
+                                 place->getStepRecurrence(evolution))
+                           : nullptr;
+
+    return step != nullptr &&
+           step->getAPInt() ==
+               load.getDataLayout().getTypeStoreSize(load.getType());
+}
+
+/* True if elements that iterations load are not beside each other. */
+static bool is_strided(const llvm::Loop &inner,
+                       llvm::ScalarEvolution &evolution)
+{
+    for (const llvm::BasicBlock *block : inner.blocks())
+        for (const llvm::Instruction &at : *block) {
+            const auto *load = llvm::dyn_cast<llvm::LoadInst>(&at);
+
+            if (load != nullptr &&
+                !inner.isLoopInvariant(load->getPointerOperand()) &&
+                !is_beside(inner, *load, evolution))
+                return true;
+        }
+    return false;
+}
+
+/* Where the order of a sum does not count, LLVM vectorises the inner loop. That
+   is worse if it has to gather what it adds. */
+static bool pays(const llvm::Loop &inner, llvm::ScalarEvolution &evolution)
+{
+    const bool is_free = is_strided(inner, evolution);
     unsigned size = 0;
     bool does_wait = false;
 
@@ -162,7 +201,7 @@ static bool pays(const llvm::Loop &inner)
     for (const llvm::BasicBlock *block : inner.blocks()) {
         size += static_cast<unsigned>(block->size());
         for (const llvm::Instruction &at : *block)
-            does_wait |= waits(inner, at);
+            does_wait |= waits(inner, at, is_free);
     }
     return does_wait && size <= INNER_MOST;
 }
@@ -194,12 +233,13 @@ static void restore_groups(const llvm::Loop &outer)
         }
 }
 
-static bool may_be_candidate(const llvm::Loop &outer)
+static bool may_be_candidate(const llvm::Loop &outer,
+                             llvm::ScalarEvolution &evolution)
 {
     return outer.getLoopLatch() != nullptr && outer.getSubLoops().size() == 1 &&
            outer.getSubLoops()[0]->isInnermost() &&
            llvm::findOptionMDForLoop(&outer, KILN__ITEM_LOOP) != nullptr &&
-           counts_only(outer) && pays(*outer.getSubLoops()[0]) &&
+           counts_only(outer) && pays(*outer.getSubLoops()[0], evolution) &&
            llvm::all_of(outer.blocks(), [](const llvm::BasicBlock *block) {
                return llvm::all_of(*block, may_pass);
            });
@@ -309,10 +349,13 @@ void jam::share_counters(llvm::Loop &inner)
     llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
 }
 
-/* The items that are left go through a loop of their own. */
+/* The items that are left go through a loop of their own. What its sums load is
+   as far apart. */
 void jam::jam_loop(llvm::Loop &outer)
 {
     number(outer);
+    llvm::addStringMetadataToLoop(outer.getSubLoops()[0],
+                                  "llvm.loop.vectorize.enable", 0);
     if (!llvm::UnrollRuntimeLoopRemainder(
             &outer, TOGETHER, true, true, false, false, &loops, &evolution,
             &dominators, &assumptions, &target, true, TOGETHER, false) ||
@@ -340,13 +383,14 @@ bool jam::run()
     llvm::SmallVector<llvm::Loop *, 4> found;
 
     for (llvm::Loop *loop : loops.getLoopsInPreorder())
-        if (may_be_candidate(*loop))
+        if (may_be_candidate(*loop, evolution))
             found.push_back(loop);
     for (llvm::Loop *loop : found) {
         merge_blocks(*loop);
         llvm::simplifyLoop(loop, &dominators, &loops, &evolution, &assumptions,
                            nullptr, false);
         llvm::formLCSSARecursively(*loop, dominators, &loops, &evolution);
+        evolution.forgetAllLoops(); /* of blocks that are gone */
         if (is_candidate(*loop))
             jam_loop(*loop);
     }
@@ -378,10 +422,13 @@ bool kiln__jam_wants_unswitching(llvm::Function &function,
                                  llvm::FunctionAnalysisManager &analyses)
 {
     const auto &loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    auto &evolution =
+        analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
 
-    return llvm::any_of(loops.getLoopsInPreorder(), [](const llvm::Loop *loop) {
-        return may_be_candidate(*loop) && is_guarded(*loop);
-    });
+    return llvm::any_of(
+        loops.getLoopsInPreorder(), [&](const llvm::Loop *loop) {
+            return may_be_candidate(*loop, evolution) && is_guarded(*loop);
+        });
 }
 
 bool kiln__jam_items(llvm::Function &function,

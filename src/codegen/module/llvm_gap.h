@@ -260,6 +260,9 @@ void kiln__llvm_trim(LLVMModuleRef module);
 /* ---- item_hoist.cc ---- */
 /* Moves loads that are the same for all items in front of loops over items. */
 void kiln__llvm_hoist_items(LLVMModuleRef module);
+/* item_edges.cc: gives items at the edges of a grid loops of their own, so that
+   the others compute the same and load neighbouring elements. */
+void kiln__llvm_split_edges(LLVMModuleRef module);
 
 /* ---- item_divide.cc: integers that items divide ---- */
 /* True if there are divisions that the other function may replace. */

@@ -29,7 +29,9 @@ static bool keeps_values(const llvm::Loop &loop)
     return true;
 }
 
-/* Takes apart the latch's branch: `if counter + 1 < end` goes on. */
+/* Takes apart the latch's branch: `if counter + 1 < end` goes on. The end is
+   greater than the first counter, which is not negative, so both orders of
+   numbers are the same for it. */
 static bool read_latch(trim_loop &l, llvm::BasicBlock *latch)
 {
     llvm::Value *next = l.counter->getIncomingValueForBlock(latch);
@@ -44,8 +46,8 @@ static bool read_latch(trim_loop &l, llvm::BasicBlock *latch)
                m_c_ICmp(predicate, m_Specific(next), m_Value(l.end))))
         return false;
     l.exit = l.jump->getSuccessor(1);
-    return static_cast<llvm::CmpInst::Predicate>(predicate) ==
-               llvm::CmpInst::ICMP_ULT &&
+    return (predicate == llvm::CmpInst::ICMP_ULT ||
+            predicate == llvm::CmpInst::ICMP_SLT) &&
            l.loop->isLoopInvariant(l.end);
 }
 

@@ -129,7 +129,8 @@ static int may_alias(const char *kernel)
    depends on the order. */
 static void forget_what_was_done(side *s, const char *kernel)
 {
-    if (s->status == KILN_OK || strcmp(kernel, "vectors") != 0)
+    if (s->status == KILN_OK ||
+        (strcmp(kernel, "vectors") != 0 && strcmp(kernel, "strode") != 0))
         return;
     memset(s->a, 0, sizeof s->a);
     memset(s->b, 0, sizeof s->b);

@@ -18,6 +18,19 @@ static const char text[] =
     "kernel row(order: i64[:,:], next: i64[:])\n"
     "    order[global_id(0), global_id(1)] = atomic_add(next, 0, 1)\n"
     "end\n"
+    "fn found(x: i64[:,:], i, j) = x[i, j]\n"
+    "fn beside(i) = i + 1\n"
+    "kernel called(order: i64[:,:], next: i64[:])\n"
+    "    order[global_id(0), global_id(1)] = atomic_add(next, 0, 1) +\n"
+    "        0 * found(order, global_id(0), global_id(1))\n"
+    "end\n"
+    "kernel computed(order: i64[:,:], next: i64[:])\n"
+    "    n = atomic_add(next, 0, 1)\n"
+    "    if order[3 * beside(global_id(0)) % 4, 0] < 0\n"
+    "        n = 0\n"
+    "    end\n"
+    "    order[global_id(0), global_id(1)] = n\n"
+    "end\n"
     "kernel column(order: i64[:,:], next: i64[:])\n"
     "    order[global_id(1), global_id(0)] = atomic_add(next, 0, 1)\n"
     "end\n"
@@ -28,6 +41,14 @@ static const char text[] =
     "kernel place(order: i64[:,:], next: i64[:])\n"
     "    order[global_id(0), global_id(1)] = atomic_add(next, 0, 1) +\n"
     "        100 * (local_id(0) // local_size(0))\n"
+    "end\n"
+    "kernel bytes(x: u8[:,:])\n"
+    "    x[global_id(0), global_id(1)] = u8(1)\n"
+    "    print(1000 * (1 + global_id(1)) + global_id(0))\n"
+    "end\n"
+    "kernel words(x: f32[:,:])\n"
+    "    x[global_id(0), global_id(1)] = 1\n"
+    "    print(1000 * (1 + global_id(1)) + global_id(0))\n"
     "end\n"
     "kernel turns(order: i64[:,:], next: i64[:])\n"
     "    n = atomic_add(next, 0, 1)\n"
@@ -73,6 +94,15 @@ static void neighbours_are_joined(void **state)
     assert_true(are_joined(AT(2 * BLOCK, 0), AT(BLOCK, 1)));
 }
 
+/* What a function has found there is no place. */
+static void neighbours_of_functions_are_joined(void **state)
+{
+    assert_ok(run(*state, "called", KILN_SWITCH_OFF));
+    assert_true(are_joined(AT(2 * BLOCK, 0), AT(BLOCK, 1)));
+    assert_ok(run(*state, "computed", KILN_SWITCH_OFF));
+    assert_false(are_joined(AT(2 * BLOCK, 0), AT(BLOCK, 1)));
+}
+
 /* In a group they touch the same lines of memory as the other rows. */
 static void items_far_from_each_other_are_not(void **state)
 {
@@ -97,10 +127,41 @@ static void items_that_may_raise_are_not(void **state)
     assert_false(are_joined(AT(2 * BLOCK, 0), AT(BLOCK, 1)));
 }
 
+/* Four groups side by side have 32 items in a row each. */
+static int are_four_joined(kernels *k, const char *kernel, const char *type)
+{
+    static float data[128 * 2];
+    const kiln_array array = kernels_array2(data, 128, 2);
+    const kernels_argument arguments[] = {{type, &array}};
+    const kiln_launch launch = {{128, 2, 1}, {32, 2, 1}, 0};
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    const char *last, *next_row;
+
+    options.bounds_checks = KILN_SWITCH_OFF;
+    k->printed[0] = '\0';
+    assert_ok(kernels_launch(k, kernels_define(k, "rows", text), kernel,
+                             kernels_config(k, &options), &launch, arguments, 1,
+                             &test_error));
+    last = strstr(k->printed, "1127");
+    next_row = strstr(k->printed, "2032");
+    assert_non_null(last);
+    assert_non_null(next_row);
+    return last < next_row;
+}
+
+/* What counts is how many bytes a row has. */
+static void more_groups_of_small_elements_are_joined(void **state)
+{
+    assert_true(are_four_joined(*state, "bytes", "u8[:,:]"));
+    assert_false(are_four_joined(*state, "words", "f32[:,:]"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_are_joined),
+        cmocka_unit_test(neighbours_of_functions_are_joined),
+        cmocka_unit_test(more_groups_of_small_elements_are_joined),
         cmocka_unit_test(items_far_from_each_other_are_not),
         cmocka_unit_test(items_that_ask_for_their_group_are_not),
         cmocka_unit_test(items_that_may_raise_are_not),

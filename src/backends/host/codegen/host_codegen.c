@@ -548,6 +548,29 @@ static const kiln__foreign_rules foreign = {
     .refuse_own = kiln__host_refuse_own,
 };
 
+/* ---- after all passes ---- */
+
+static void lower_atomics(LLVMModuleRef module, const char *kernel)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(module, kernel);
+
+    if (function != NULL && !LLVMIsDeclaration(function))
+        kiln__llvm_lower_atomics(function);
+}
+
+static kiln_status adapt(kiln__codegen_job *job)
+{
+    const char *checked =
+        kiln__arena_format(&job->arena, "%s.checked", job->request->entry);
+
+    if (checked == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    lower_atomics(job->module, job->request->entry);
+    if (job->checked_module != NULL)
+        lower_atomics(job->checked_module, checked);
+    return kiln__host_add_polls(job);
+}
+
 const kiln__codegen_backend kiln__host_codegen = {
     .name = "host",
     .format = "elf",
@@ -570,7 +593,7 @@ const kiln__codegen_backend kiln__host_codegen = {
     .payload = {.wrap = kiln__host_wrap,
                 .finish = finish_payload,
                 .find_sites = kiln__host_find_sites},
-    .adapt = kiln__host_add_polls,
+    .adapt = adapt,
     .own_variable = KILN__HOST_ALARM,
     .runs_tiles = 1,
     .has_vecmath = 1,

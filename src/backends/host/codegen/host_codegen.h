@@ -99,6 +99,13 @@ typedef struct kiln__poll_plan {
 /* Returns 1 when any function calls `poll`. */
 int kiln__llvm_add_polls(LLVMModuleRef module, const kiln__poll_plan *plan);
 
+/* ---- llvm_gap_alone.cc ---- */
+/* The number of a kernel's parameter that is the memory of the group. */
+#define KILN__HOST_MEMORY 4u
+/* Makes plain accesses of the kernel's atomic operations on the memory of a
+   group, which one thread uses. */
+void kiln__llvm_lower_atomics(LLVMValueRef kernel);
+
 #ifdef __cplusplus
 }
 #endif

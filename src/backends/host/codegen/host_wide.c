@@ -21,29 +21,48 @@
 typedef struct searching {
     unsigned left;  /* uses that may still be looked at */
     unsigned depth; /* of calls */
+    int is_result;  /* the function that is looked at returns what it made of
+                       the id */
 } searching;
 
 /* ---- where the items of a row are ---- */
 
 static int are_neighbours(searching *s, LLVMValueRef x);
 
-/* A function gets the id. What it makes of it counts as the id, too. */
-static int is_neighbour_in_call(searching *s, LLVMValueRef call, LLVMValueRef x)
+/* True if the callee computes neighbouring places from its parameters that are
+   the id. Tells whether it returns one of them. */
+static int are_neighbours_in_callee(searching *s, LLVMValueRef call,
+                                    LLVMValueRef x, int *is_result)
 {
     const LLVMValueRef callee = LLVMGetCalledValue(call);
     const unsigned count = LLVMGetNumArgOperands(call);
+    const int outer = s->is_result;
     int result = 1;
 
-    if (LLVMIsAFunction(callee) == NULL || s->depth == DEPTH_MAX)
+    if (LLVMIsDeclaration(callee) || count != LLVMCountParams(callee))
+        return 1;
+    s->is_result = 0;
+    s->depth++;
+    for (unsigned i = 0; i < count && result; i++)
+        if (LLVMGetOperand(call, i) == x)
+            result = are_neighbours(s, LLVMGetParam(callee, i));
+    s->depth--;
+    *is_result = s->is_result;
+    s->is_result = outer;
+    return result;
+}
+
+/* A function gets the id. What it returns may be computed from the id, or be
+   what it found there. */
+static int is_neighbour_in_call(searching *s, LLVMValueRef call, LLVMValueRef x)
+{
+    int is_result = 1;
+
+    if (LLVMIsAFunction(LLVMGetCalledValue(call)) == NULL ||
+        s->depth == DEPTH_MAX)
         return 0;
-    if (!LLVMIsDeclaration(callee) && count == LLVMCountParams(callee)) {
-        s->depth++;
-        for (unsigned i = 0; i < count && result; i++)
-            if (LLVMGetOperand(call, i) == x)
-                result = are_neighbours(s, LLVMGetParam(callee, i));
-        s->depth--;
-    }
-    return result && are_neighbours(s, call);
+    return are_neighbours_in_callee(s, call, x, &is_result) &&
+           (!is_result || are_neighbours(s, call));
 }
 
 /* Functions are not optimised yet: what they keep is in variables. */
@@ -89,6 +108,9 @@ static int is_neighbour(searching *s, LLVMValueRef user, LLVMValueRef x)
         return is_neighbour_in_variable(s, user, x);
     case LLVMCall:
         return is_neighbour_in_call(s, user, x);
+    case LLVMRet:
+        s->is_result = 1;
+        return 1;
     case LLVMMul:
     case LLVMShl:
     case LLVMLShr:

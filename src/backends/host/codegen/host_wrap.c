@@ -35,9 +35,11 @@
  * once it is inlined; kiln__host_items_are_parallel() finds out.
  */
 
-/* Groups are joined until they have so many items in x. More were slower for
-   transpositions, and for stencils that stream through several arrays. */
-#define JOINED_WIDTH 64
+/* Groups are joined until a row has so many bytes of the array whose elements
+   are the largest, but 64 items. More were slower for transpositions, and for
+   stencils that stream through several arrays. */
+#define JOINED_BYTES 256u
+#define JOINED_WIDTH 64u
 
 typedef struct loop {
     LLVMBasicBlockRef body;
@@ -321,7 +323,7 @@ static void call_checked(wrapper *w, LLVMValueRef group)
     const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
     LLVMValueRef arguments[5] = {w->launch, w->block_arguments, group,
                                  LLVMBuildAdd(w->builder, group, one, ""),
-                                 LLVMGetParam(w->function, 4)};
+                                 LLVMGetParam(w->function, KILN__HOST_MEMORY)};
     const LLVMValueRef raised =
         LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->checked),
                        w->checked, arguments, 5, "");
@@ -369,12 +371,25 @@ static int may_join(const wrapper *w)
            kiln__host_groups_may_join(w->job, w->body);
 }
 
+static uint64_t joined_width(const kiln__codegen_job *job)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < job->parameter_count; i++)
+        if (job->parameters[i].passing == KILN__PARAMETER_ARRAY &&
+            job->parameters[i].element_size > size)
+            size = job->parameters[i].element_size;
+    return size == 0 || size > JOINED_BYTES / JOINED_WIDTH
+               ? JOINED_WIDTH
+               : JOINED_BYTES / size;
+}
+
 /* Returns how many groups have enough items in x together, or one. */
 static LLVMValueRef count_joined(wrapper *w)
 {
     const LLVMValueRef most = kiln__host_exact(
         LLVMBuildAdd(w->builder, w->block[0],
-                     LLVMConstInt(w->i64, JOINED_WIDTH - 1, 0), ""));
+                     LLVMConstInt(w->i64, joined_width(w->job) - 1, 0), ""));
 
     return LLVMBuildUDiv(w->builder, most, w->block[0], "");
 }
@@ -390,7 +405,7 @@ static void build(wrapper *w)
     w->failed = add_block(w, "failed");
     w->item = add_item(w, "item");
     set_id(w, offsetof(struct kiln__host_item, memory), 0,
-           LLVMGetParam(w->function, 4));
+           LLVMGetParam(w->function, KILN__HOST_MEMORY));
     if (w->checked != NULL)
         w->tile = add_item(w, "tile");
     kiln__host_load_shape(w);

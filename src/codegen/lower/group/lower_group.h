@@ -4,6 +4,7 @@
 #define KILN_LOWER_GROUP_H
 
 #include "codegen/lower/lower.h"
+#include "codegen/lower/lower_rewrite.h"
 #include "ir/ir_uniform.h"
 
 /*
@@ -150,24 +151,44 @@ int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
                         uint32_t node);
 
 /* ---- lower_group_loops.c ---- */
-/* A flag of FOR nodes: the loop over items is inside this loop, although
-   nothing in it is collective (loop interchange). */
+/* A flag of loops: the loop over items is inside this loop, although nothing in
+   it is collective (loop interchange). */
 #define KILN__GROUP_INTERCHANGED 0x8000u
+/* A flag of WHILE nodes: lower_group_strides.c has made it for that. */
+#define KILN__GROUP_TURNS 0x4000u
 typedef struct kiln__group_finder {
     const kiln__lowering *l;
     kiln__ir *ir; /* of the entry */
     const kiln__uniform_view *view;
-    uint32_t *sets;  /* by local: its only SET plus 1; 0: none or several */
-    uint32_t *loops; /* by local: the FOR that counts it plus 1, or 0 */
+    uint32_t *sets;   /* by local: its only SET plus 1; 0: none or several */
+    uint32_t *loops;  /* by local: the FOR that counts it plus 1, or 0 */
+    uint32_t strided; /* a local plus 1 that neighbours have one apart, or 0 */
 } kiln__group_finder;
 
-/* Examines a kernel without collective operations. */
+/* Examines a kernel. */
 kiln_status kiln__group_finder_init(kiln__group_finder *f, kiln__lowering *l);
 /* True when the FOR loop is better done once for the group, as far as its
    bounds and its block tell. */
 int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index);
+/* True if it would be for a loop with the block, whose counter is one apart for
+   neighbours. */
+int kiln__group_strides_fit(const kiln__group_finder *f, uint32_t block,
+                            uint32_t counter);
 /* Marks such loops, if they are under uniform control. */
 void kiln__group_mark_loops(const kiln__group_finder *f, int *found);
+
+/* ---- lower_group_edit.c ---- */
+/* Copies an expression: a node has one user. */
+uint32_t kiln__group_copy(kiln__rewrite *r, const kiln__lowering *l,
+                          uint32_t index);
+/* True when the statement sets a local of the expression. */
+int kiln__group_changes(const kiln__ir *ir, uint32_t statement, uint32_t index);
+
+/* ---- lower_group_strides.c ---- */
+/* Rewrites loops in which items take turns at elements. After that, facts found
+   earlier do not hold any more. */
+kiln_status kiln__group_turn_strides(const kiln__group_finder *finder,
+                                     int *changed);
 
 /* ---- lower_group_hoist.c ---- */
 /* Takes out of guards around loops what all items compute alike. After that,

@@ -32,24 +32,6 @@ typedef struct splitter {
     kiln__rewrite rewrite;
 } splitter;
 
-/* ---- making nodes ---- */
-
-/* Copies an expression: a node has one user. */
-static uint32_t copy(splitter *s, uint32_t index)
-{
-    const kiln__ir_node node = *kiln__ir_node_at(s->ir, index);
-    uint32_t *operands = kiln__arena_allocate_array(
-        &s->l->job->arena, (size_t)node.count + 1, sizeof *operands);
-
-    if (operands == NULL) {
-        s->rewrite.no_memory = 1;
-        return index;
-    }
-    for (size_t i = 0; i < node.count; i++)
-        operands[i] = copy(s, kiln__ir_operand(s->ir, &node, i));
-    return kiln__rewrite_add(&s->rewrite, node, operands, node.count);
-}
-
 /* ---- what expressions do ---- */
 
 /* True when the expression can be evaluated again, anywhere, with the same
@@ -59,32 +41,6 @@ static int is_plain(const splitter *s, uint32_t index)
     return (kiln__lower_effects(s->l, s->f, index) &
             (KILN__READS | KILN__WRITES | KILN__CALLS | KILN__CONVERGENT |
              KILN__RAISES | KILN__COSTS)) == 0;
-}
-
-static int sets(const splitter *s, uint32_t index, int64_t local)
-{
-    const kiln__ir_node *node = kiln__ir_node_at(s->ir, index);
-
-    if ((node->op == KILN__IR_SET || node->op == KILN__IR_FOR) &&
-        node->imm == local)
-        return 1;
-    for (size_t i = 0; i < node->count; i++)
-        if (sets(s, kiln__ir_operand(s->ir, node, i), local))
-            return 1;
-    return 0;
-}
-
-/* True when the statement sets a local of the expression. */
-static int changes(const splitter *s, uint32_t statement, uint32_t index)
-{
-    const kiln__ir_node *node = kiln__ir_node_at(s->ir, index);
-
-    if (node->op == KILN__IR_LOCAL && sets(s, statement, node->imm))
-        return 1;
-    for (size_t i = 0; i < node->count; i++)
-        if (changes(s, statement, kiln__ir_operand(s->ir, node, i)))
-            return 1;
-    return 0;
 }
 
 static int is_movable(const splitter *s, uint32_t index)
@@ -106,8 +62,8 @@ static int is_guard(const splitter *s, uint32_t index)
 
     return node->op == KILN__IR_IF && node->count == 2 &&
            is_plain(s, kiln__ir_operand(s->ir, node, 0)) &&
-           !changes(s, kiln__ir_operand(s->ir, node, 1),
-                    kiln__ir_operand(s->ir, node, 0));
+           !kiln__group_changes(s->ir, kiln__ir_operand(s->ir, node, 1),
+                                kiln__ir_operand(s->ir, node, 0));
 }
 
 static int has_movable(const splitter *s, uint32_t block);
@@ -148,7 +104,8 @@ static uint32_t guarded(splitter *s, uint32_t condition, uint32_t block)
 {
     const kiln__ir_node node = {.op = KILN__IR_IF,
                                 .type = kiln__ir_node_at(s->ir, block)->type};
-    const uint32_t parts[2] = {copy(s, condition), block};
+    const uint32_t parts[2] = {kiln__group_copy(&s->rewrite, s->l, condition),
+                               block};
 
     return kiln__rewrite_add(&s->rewrite, node, parts, 2);
 }
@@ -163,6 +120,11 @@ static void flush(splitter *s, uint32_t condition, list *pending, list *out)
     pending->count = 0;
 }
 
+static void split_statements(splitter *s, uint32_t block, list *out);
+static void split_guard(splitter *s, uint32_t condition, uint32_t block,
+                        list *out);
+
+/* Loops in the loop get the guard inside of them, too. */
 static uint32_t move_guard_in(splitter *s, uint32_t condition, uint32_t loop)
 {
     const kiln__ir_node node = *kiln__ir_node_at(s->ir, loop);
@@ -171,13 +133,11 @@ static uint32_t move_guard_in(splitter *s, uint32_t condition, uint32_t loop)
 
     for (size_t i = 0; i < 4; i++)
         parts[i] = kiln__ir_operand(s->ir, &node, i);
-    kiln__rewrite_append(&s->rewrite, &body, guarded(s, condition, parts[3]));
+    split_guard(s, condition, parts[3], &body);
     parts[3] = kiln__rewrite_block(&s->rewrite, &body);
     kiln__rewrite_dispose(&s->rewrite, &body);
     return kiln__rewrite_add(&s->rewrite, node, parts, 4);
 }
-
-static void split_statements(splitter *s, uint32_t block, list *out);
 
 /* Adds what the guard guards, with loops outside of it. */
 static void split_guard(splitter *s, uint32_t condition, uint32_t block,
@@ -262,7 +222,7 @@ static uint32_t without_exits(splitter *s, uint32_t body)
         for (size_t i = 0; i < at; i++)
             kiln__rewrite_append(&s->rewrite, &all,
                                  kiln__ir_operand(s->ir, &node, i));
-        condition = copy(s, condition);
+        condition = kiln__group_copy(&s->rewrite, s->l, condition);
         kiln__rewrite_append(
             &s->rewrite, &all,
             guarded(s, kiln__rewrite_add(&s->rewrite, invert, &condition, 1),

@@ -15,7 +15,8 @@
  * access in the loop must be either the same for the items of a row or at a
  * distance of one element, and its callees must only compute. At least one
  * access has to be of the second sort; or a float is summed up, in an order
- * that vectors would not keep.
+ * that vectors would not keep. What is loaded from places that were loaded
+ * themselves may be anywhere.
  */
 
 #define FEW_ITERATIONS 16 /* LLVM unrolls these */
@@ -75,6 +76,8 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
 
+    if (node->op == KILN__IR_LOCAL && node->imm + 1 == (int64_t)f->strided)
+        return STRIDE_ONE;
     if (f->view->values[index] == KILN__UNIFORM_GROUP)
         return STRIDE_NONE;
     if (depth > 16)
@@ -103,20 +106,49 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
     }
 }
 
+/* True if the value comes from memory. Elements at such places have to be
+   gathered, whatever is inside of what. */
+static int is_loaded(const finder *f, uint32_t index, unsigned depth)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+
+    if (node->op == KILN__IR_LOAD)
+        return 1;
+    if (depth > 16)
+        return 0;
+    if (node->op == KILN__IR_LOCAL && f->sets[node->imm] != 0)
+        return is_loaded(
+            f,
+            kiln__ir_operand(
+                f->ir, kiln__ir_node_at(f->ir, f->sets[node->imm] - 1), 0),
+            depth + 1);
+    for (size_t i = 0; i < node->count; i++)
+        if (is_loaded(f, kiln__ir_operand(f->ir, node, i), depth + 1))
+            return 1;
+    return 0;
+}
+
 static int access_fits(const finder *f, const kiln__ir_node *node, reasons *r)
 {
     const kiln__ir_node *array = kiln__ir_operand_at(f->ir, node, 0);
     const uint32_t rank = kiln__ir_type_at(f->ir, array->type)->length;
-    const stride first = stride_of(f, kiln__ir_operand(f->ir, node, 1), 0);
+    int is_gathered = 0, is_next = 0;
 
     if (f->view->values[kiln__ir_operand(f->ir, node, 0)] !=
-            KILN__UNIFORM_GROUP ||
-        first == STRIDE_OTHER)
+        KILN__UNIFORM_GROUP)
         return 0;
-    for (size_t i = 2; i <= rank; i++)
-        if (stride_of(f, kiln__ir_operand(f->ir, node, i), 0) != STRIDE_NONE)
+    for (size_t i = 1; i <= rank; i++) {
+        const uint32_t index = kiln__ir_operand(f->ir, node, i);
+        const stride s = stride_of(f, index, 0);
+
+        if (s == STRIDE_OTHER && node->op == KILN__IR_LOAD &&
+            is_loaded(f, index, 0))
+            is_gathered = 1;
+        else if (s == STRIDE_OTHER || (s == STRIDE_ONE && i > 1))
             return 0;
-    r->neighbours |= first == STRIDE_ONE;
+        is_next |= s == STRIDE_ONE;
+    }
+    r->neighbours |= is_next && !is_gathered;
     return 1;
 }
 
@@ -133,9 +165,10 @@ static int fits(const finder *f, uint32_t index, reasons *r)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
 
+    if (kiln__ir_collective(node) != KILN__COLLECTIVE_NONE)
+        return 0;
     switch ((uint32_t)node->op) {
     case KILN__IR_PRINT:
-    case KILN__IR_ATOMIC:
     case KILN__IR_FENCE:
     case KILN__IR_BREAK:
     case KILN__IR_CONTINUE:
@@ -174,11 +207,23 @@ static int has_few_iterations(const finder *f, const kiln__ir_node *node)
            high->imm <= low->imm + FEW_ITERATIONS * (step < 64 ? step : 64);
 }
 
+int kiln__group_strides_fit(const kiln__group_finder *f, uint32_t block,
+                            uint32_t counter)
+{
+    kiln__group_finder with_counter = *f;
+    reasons r = {0, 0};
+
+    with_counter.strided = counter + 1;
+    return fits(&with_counter, block, &r) && r.neighbours;
+}
+
 int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
     reasons r = {0, 0};
 
+    if (node->op == KILN__IR_WHILE && (node->flags & KILN__GROUP_TURNS))
+        return 1;
     if (node->op != KILN__IR_FOR || has_few_iterations(f, node))
         return 0;
     for (size_t i = 0; i < 2; i++)

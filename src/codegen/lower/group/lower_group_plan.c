@@ -11,7 +11,9 @@
  *
  * A local becomes a scalar of the group when three things hold: each item would
  * have the same value; every statement that sets it is at group level; and
- * either control at that level needs it, or setting it costs no region.
+ * either control at that level needs it, or setting it costs no region. A load
+ * at an index that changes from one barrier to the next then has neighbours,
+ * which items cannot tell of an index that each of them has read.
  */
 
 /* ---- the whole request ---- */
@@ -126,12 +128,13 @@ static kiln_status rewrite_guards(kiln__lowering *l,
     return kiln__group_finder_init(finder, l);
 }
 
-/* Marks loops of a kernel without collective operations that are better done
-   once for the group. With such loops the kernel is emitted for a group. */
+/* Marks loops without collective operations that are better done once for the
+   group. With such loops the kernel is emitted for a group. */
 static kiln_status prepare_loops(kiln__lowering *l,
                                  kiln__uniform_function *functions)
 {
-    static const rewriter rewrites[] = {kiln__group_hoist_sets,
+    static const rewriter rewrites[] = {kiln__group_turn_strides,
+                                        kiln__group_hoist_sets,
                                         kiln__group_split_guards};
     kiln__group_finder finder;
     int found = 0;
@@ -159,10 +162,10 @@ kiln_status kiln__group_prepare(kiln__lowering *l)
         status = place_arrays(l, &l->functions[i]);
     if (status == KILN_OK)
         status = find_facts(l, &functions);
-    if (status == KILN_OK && l->functions[0].collective == 0)
-        status = prepare_loops(l, functions);
-    else if (status == KILN_OK)
+    if (status == KILN_OK && l->functions[0].collective != 0)
         status = check(l);
+    if (status == KILN_OK)
+        status = prepare_loops(l, functions);
     if (status != KILN_OK || l->functions[0].collective == 0)
         return status;
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
@@ -187,7 +190,8 @@ int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
     if (node->op == KILN__IR_CALL &&
         l->functions[frame->f.source->callees[node->imm]].collective)
         return 1;
-    if (node->op == KILN__IR_FOR && (node->flags & KILN__GROUP_INTERCHANGED))
+    if ((node->op == KILN__IR_FOR || node->op == KILN__IR_WHILE) &&
+        (node->flags & KILN__GROUP_INTERCHANGED))
         return 1;
     for (size_t i = 0; i < node->count; i++)
         if (kiln__group_carries(l, frame, kiln__ir_operand(ir, node, i)))
@@ -204,6 +208,7 @@ typedef struct decider {
     uint32_t *sets;                    /* number of statements that set it */
     uint32_t *level_sets;              /* number of those at group level */
     uint8_t *costs;                    /* setting it may cost a region */
+    uint8_t *cuts;                     /* setting it cuts a region in two */
     uint8_t *needed;                   /* control at group level needs it */
     kiln__array_of(uint32_t) at_level; /* the SETs at group level */
 } decider;
@@ -332,12 +337,52 @@ static void mark(decider *d, uint32_t index)
         need(d, kiln__ir_operand(d->ir, node, 0));
 }
 
+static int mentions(const decider *d, uint32_t index, int64_t local)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(d->ir, index);
+
+    if ((node->op == KILN__IR_LOCAL || node->op == KILN__IR_SET ||
+         node->op == KILN__IR_FOR) &&
+        (local < 0 || node->imm == local))
+        return 1;
+    for (size_t i = 0; i < node->count; i++)
+        if (mentions(d, kiln__ir_operand(d->ir, node, i), local))
+            return 1;
+    return 0;
+}
+
+/* True if the SET, statement `at` of the block, would be in the midst of a
+   region, and cannot be done before it. */
+static int cuts(const decider *d, const kiln__ir_node *block, size_t at)
+{
+    const uint32_t set = kiln__ir_operand(d->ir, block, at);
+    const kiln__ir_node *node = kiln__ir_node_at(d->ir, set);
+    const size_t next = at + 1;
+    int is_early = !mentions(d, kiln__ir_operand(d->ir, node, 0), -1);
+    size_t before = at;
+
+    if (next == block->count ||
+        d->frame->split[kiln__ir_operand(d->ir, block, next)])
+        return 0;
+    while (before > 0 &&
+           !d->frame->split[kiln__ir_operand(d->ir, block, before - 1)])
+        is_early &=
+            !mentions(d, kiln__ir_operand(d->ir, block, --before), node->imm);
+    return before < at && !is_early;
+}
+
 static void mark_block(decider *d, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(d->ir, index);
 
     for (size_t i = 0; i < node->count; i++)
         mark(d, kiln__ir_operand(d->ir, node, i));
+    for (size_t i = 0; i < node->count; i++) {
+        const kiln__ir_node *at = kiln__ir_operand_at(d->ir, node, i);
+
+        if (at->op == KILN__IR_SET && !d->cuts[at->imm])
+            d->cuts[at->imm] = (uint8_t)cuts(d, node, i);
+    }
 }
 
 /* ---- where locals live ---- */
@@ -401,7 +446,8 @@ static void choose_storage(decider *d)
     for (uint32_t i = d->ir->parameter_count; i < d->ir->locals.count; i++)
         if (frame->view->locals[i] == KILN__UNIFORM_GROUP && d->sets[i] > 0 &&
             d->sets[i] == d->level_sets[i] &&
-            (d->needed[i] || (d->sets[i] == 1 && !d->costs[i]) ||
+            (d->needed[i] ||
+             (!d->costs[i] && (d->sets[i] == 1 || !d->cuts[i])) ||
              is_together(d, i)))
             frame->variables[i]->storage = KILN__STORAGE_SCALAR;
 }
@@ -419,11 +465,12 @@ void kiln__group_decide(kiln__lowering *l, kiln__group_frame *frame)
         .level_sets =
             kiln__arena_allocate_array(arena, count, sizeof *d.level_sets),
         .costs = kiln__arena_allocate(arena, count),
+        .cuts = kiln__arena_allocate(arena, count),
         .needed = kiln__arena_allocate(arena, count),
     };
 
     if (d.sets == NULL || d.level_sets == NULL || d.costs == NULL ||
-        d.needed == NULL) {
+        d.cuts == NULL || d.needed == NULL) {
         l->no_memory = 1;
         return;
     }

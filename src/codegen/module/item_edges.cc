@@ -1,0 +1,376 @@
+/* item_edges.cc - items at the edges of a grid get loops of their own. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <optional>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "codegen/module/llvm_gap.h"
+#include "codegen/module/trim.h"
+
+/*
+ *     for i in first..end
+ *         west = i > 0 ? i - 1 : 0
+ *         east = i < n - 1 ? i + 1 : i
+ *         body
+ *     =>
+ *     for i in first..from body, as before
+ *     for i in from..to    body with west = i - 1, east = i + 1
+ *     for i in to..end     body, as before
+ *
+ * In between, items load neighbouring elements, so that their vectors are not
+ * gathered; and what only one item does, under `if i == 0`, is no store under a
+ * mask. An *edge* is a comparison of the counter with a small constant, or with
+ * what is at most a few less than the loop's end, and so is a minimum or a
+ * maximum of the two. So the first and the last loop have few items. They are
+ * not vectorised.
+ *
+ * Counters are never negative, no value of the loop is used after it, and no
+ * item leaves it early.
+ */
+
+#define NEAR 16u       /* items of the first and of the last loop */
+#define LOOP_MOST 200u /* instructions */
+#define LOOPS_MOST \
+    256u /* of a function; the analyses are made anew for each \
+          */
+#define DEPTH_MOST 4u
+
+using namespace llvm::PatternMatch;
+
+namespace
+{
+
+/* What an instruction is for all items in between. */
+struct edge {
+    llvm::Instruction *at;
+    bool truth;         /* of a comparison */
+    uint64_t least;     /* the first such item */
+    llvm::Value *below; /* all such items are less than that; or NULL */
+    bool is_signed;     /* as that number is */
+};
+
+struct splitter {
+    explicit splitter(const trim_loop &of) : l(of)
+    {
+    }
+
+    const trim_loop &l;
+    llvm::SmallVector<edge, 4> edges;
+    llvm::Value *from = nullptr;
+    llvm::Value *to = nullptr;
+};
+
+} // namespace
+
+/* ---- what edges are ---- */
+
+/* True if `end` is a minimum of that value and others. */
+static bool is_limited_by(const llvm::Value *end, const llvm::Value *value,
+                          unsigned depth)
+{
+    const auto *least = llvm::dyn_cast<llvm::MinMaxIntrinsic>(end);
+
+    if (end == value)
+        return true;
+    return least != nullptr && depth < DEPTH_MOST &&
+           (least->getIntrinsicID() == llvm::Intrinsic::umin ||
+            least->getIntrinsicID() == llvm::Intrinsic::smin) &&
+           (is_limited_by(least->getLHS(), value, depth + 1) ||
+            is_limited_by(least->getRHS(), value, depth + 1));
+}
+
+/* True for a value that is hardly less than the loop's end, if it is less. */
+static bool is_near_end(const trim_loop &l, llvm::Value *value)
+{
+    const llvm::APInt *more;
+    llvm::Value *limit;
+
+    return match(value, m_Add(m_Value(limit), m_APInt(more))) &&
+           more->isNegative() && more->sge(-static_cast<int64_t>(NEAR)) &&
+           is_limited_by(l.end, limit, 0);
+}
+
+static std::optional<uint64_t> small_constant(const llvm::Value *value)
+{
+    const auto *number = llvm::dyn_cast<llvm::ConstantInt>(value);
+
+    if (number == nullptr || number->getValue().uge(NEAR))
+        return std::nullopt;
+    return number->getZExtValue();
+}
+
+/* Whether the predicate holds for a number that is greater than the other, or
+   less, and not equal. */
+static bool holds(llvm::CmpInst::Predicate predicate, bool is_greater)
+{
+    switch (predicate) {
+    case llvm::CmpInst::ICMP_EQ:
+        return false;
+    case llvm::CmpInst::ICMP_NE:
+        return true;
+    case llvm::CmpInst::ICMP_UGT:
+    case llvm::CmpInst::ICMP_UGE:
+    case llvm::CmpInst::ICMP_SGT:
+    case llvm::CmpInst::ICMP_SGE:
+        return is_greater;
+    default:
+        return !is_greater;
+    }
+}
+
+static std::optional<edge> edge_of_comparison(const trim_loop &l,
+                                              llvm::ICmpInst &at)
+{
+    const bool is_swapped = at.getOperand(1) == l.counter;
+    llvm::Value *other = at.getOperand(is_swapped ? 0 : 1);
+    const llvm::CmpInst::Predicate predicate =
+        is_swapped ? at.getSwappedPredicate() : at.getPredicate();
+
+    if (at.getOperand(is_swapped ? 1 : 0) != l.counter)
+        return std::nullopt;
+    if (const std::optional<uint64_t> number = small_constant(other))
+        return edge{&at, holds(predicate, true), *number + 1, nullptr, false};
+    if (l.loop->isLoopInvariant(other) && is_near_end(l, other))
+        return edge{&at, holds(predicate, false), 0, other, at.isSigned()};
+    return std::nullopt;
+}
+
+/* Of `max(i, c)`, `min(i, n - 1)`, and `i - c` where it is not less than 0. */
+static std::optional<edge> edge_of_call(const trim_loop &l,
+                                        llvm::IntrinsicInst &at)
+{
+    const llvm::Intrinsic::ID which = at.getIntrinsicID();
+    const bool is_min =
+        which == llvm::Intrinsic::umin || which == llvm::Intrinsic::smin;
+
+    if (!is_min && which != llvm::Intrinsic::umax &&
+        which != llvm::Intrinsic::smax && which != llvm::Intrinsic::usub_sat)
+        return std::nullopt;
+    if (at.getArgOperand(0) != l.counter)
+        return std::nullopt;
+    llvm::Value *other = at.getArgOperand(1);
+    const std::optional<uint64_t> number = small_constant(other);
+
+    if (number && !is_min)
+        return edge{&at, false, *number, nullptr, false};
+    if (is_min && l.loop->isLoopInvariant(other) && is_near_end(l, other))
+        return edge{&at, false, 0, other, which == llvm::Intrinsic::smin};
+    return std::nullopt;
+}
+
+/* True if a branch, or the place of an access, depends on the value. */
+static bool matters(const llvm::Instruction &at, unsigned depth)
+{
+    return llvm::any_of(at.users(), [depth](const llvm::User *user) {
+        const auto *next = llvm::cast<llvm::Instruction>(user);
+
+        return llvm::isa<llvm::BranchInst, llvm::GetElementPtrInst>(next) ||
+               (next->getType()->isIntegerTy() && depth < DEPTH_MOST &&
+                !llvm::isa<llvm::PHINode>(next) && matters(*next, depth + 1));
+    });
+}
+
+static void find_edges(splitter &s)
+{
+    for (llvm::BasicBlock *block : s.l.loop->blocks())
+        for (llvm::Instruction &at : *block) {
+            std::optional<edge> found;
+
+            if (auto *compare = llvm::dyn_cast<llvm::ICmpInst>(&at))
+                found = edge_of_comparison(s.l, *compare);
+            else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&at))
+                found = edge_of_call(s.l, *call);
+            if (found && matters(at, 0))
+                s.edges.push_back(*found);
+        }
+}
+
+/* ---- loops ---- */
+
+/* Finds the items in between: first <= from <= to <= end. */
+static void find_bounds(splitter &s, llvm::IRBuilder<> &b)
+{
+    s.from = s.l.first;
+    s.to = s.l.end;
+    for (const edge &at : s.edges) {
+        llvm::Value *below = at.below;
+
+        s.from = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, s.from,
+                                         b.getInt64(at.least));
+        if (below == nullptr)
+            continue;
+        below = b.CreateFreeze(below);
+        if (at.is_signed)
+            below = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, below,
+                                            b.getInt64(0));
+        s.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, s.to, below);
+    }
+    s.from = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, s.from, s.l.end);
+    s.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, s.from, s.to);
+}
+
+/* A loop has so few items that no other one is made of it. */
+static void leave_as_it_is(llvm::BranchInst *jump)
+{
+    llvm::LLVMContext &context = jump->getContext();
+    llvm::Metadata *off = llvm::ConstantAsMetadata::get(
+        llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 0));
+    llvm::Metadata *operands[] = {
+        nullptr,
+        llvm::MDNode::get(
+            context,
+            {llvm::MDString::get(context, "llvm.loop.vectorize.enable"), off}),
+        llvm::MDNode::get(context, {llvm::MDString::get(
+                                       context, "llvm.loop.unroll.disable")})};
+    llvm::MDNode *loop = llvm::MDNode::getDistinct(context, operands);
+
+    loop->replaceOperandWith(0, loop);
+    jump->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+/* Makes the latch with that branch end its loop at `end`. */
+static void end_at(llvm::BranchInst *jump, llvm::Value *next, llvm::Value *end,
+                   llvm::BasicBlock *after)
+{
+    llvm::IRBuilder<> b(jump);
+
+    jump->setCondition(b.CreateICmpULT(next, end));
+    jump->setSuccessor(1, after);
+}
+
+/* Adds a copy of the loop, over from..to, between `before` and `after`. */
+static void add_loop(const trim_loop &l, llvm::BasicBlock *before,
+                     llvm::Value *from, llvm::Value *to,
+                     llvm::BasicBlock *after)
+{
+    llvm::BasicBlock *header = l.loop->getHeader();
+    llvm::Function &function = *header->getParent();
+    llvm::BasicBlock *start =
+        llvm::BasicBlock::Create(function.getContext(), "", &function, after);
+    llvm::SmallVector<llvm::BasicBlock *, 8> blocks;
+    llvm::ValueToValueMapTy map;
+    llvm::IRBuilder<> b(before);
+
+    for (llvm::BasicBlock *block : l.loop->blocks()) {
+        blocks.push_back(llvm::CloneBasicBlock(block, map, ".edge", &function));
+        map[block] = blocks.back();
+    }
+    map[l.before] = start;
+    llvm::remapInstructionsInBlocks(blocks, map);
+    b.CreateCondBr(b.CreateICmpULT(from, to), start, after);
+    b.SetInsertPoint(start);
+    b.CreateBr(llvm::cast<llvm::BasicBlock>(map[header]));
+    auto *counter = llvm::cast<llvm::PHINode>(map[l.counter]);
+    auto *jump = llvm::cast<llvm::BranchInst>(map[l.jump]);
+
+    counter->setIncomingValueForBlock(start, from);
+    end_at(jump, counter->getIncomingValueForBlock(jump->getParent()), to,
+           after);
+    leave_as_it_is(jump);
+}
+
+static void replace(const edge &e, const trim_loop &l)
+{
+    llvm::IRBuilder<> b(e.at);
+    llvm::Value *value = l.counter;
+
+    if (llvm::isa<llvm::ICmpInst>(e.at))
+        value = b.getInt1(e.truth);
+    else if (const auto *call = llvm::cast<llvm::IntrinsicInst>(e.at);
+             call->getIntrinsicID() == llvm::Intrinsic::usub_sat)
+        value = b.CreateSub(l.counter, call->getArgOperand(1), "", true, true);
+    e.at->replaceAllUsesWith(value);
+    e.at->eraseFromParent();
+}
+
+static void split(splitter &s)
+{
+    const trim_loop &l = s.l;
+    llvm::BasicBlock *header = l.loop->getHeader();
+    llvm::Function &function = *header->getParent();
+    llvm::LLVMContext &context = function.getContext();
+    auto *middle = llvm::BasicBlock::Create(context, "", &function, header);
+    auto *inside = llvm::BasicBlock::Create(context, "", &function, header);
+    auto *last = llvm::BasicBlock::Create(context, "", &function, l.exit);
+    llvm::IRBuilder<> b(l.before->getTerminator());
+
+    find_bounds(s, b);
+    l.before->getTerminator()->eraseFromParent();
+    add_loop(l, l.before, l.first, s.from, middle);
+    add_loop(l, last, s.to, l.end, l.exit);
+    b.SetInsertPoint(middle);
+    b.CreateCondBr(b.CreateICmpULT(s.from, s.to), inside, last);
+    b.SetInsertPoint(inside);
+    b.CreateBr(header);
+    l.counter->replaceIncomingBlockWith(l.before, inside);
+    l.counter->setIncomingValueForBlock(inside, s.from);
+    end_at(l.jump, l.counter->getIncomingValueForBlock(l.jump->getParent()),
+           s.to, last);
+    for (const edge &e : s.edges)
+        replace(e, l);
+}
+
+/* ---- functions ---- */
+
+static bool is_small(const llvm::Loop &loop)
+{
+    size_t size = 0;
+
+    for (const llvm::BasicBlock *block : loop.blocks())
+        size += block->size();
+    return size <= LOOP_MOST;
+}
+
+/* Splits the loop with this header. */
+static void split_at(llvm::Function &function, const llvm::BasicBlock *header)
+{
+    const llvm::DominatorTree dominators(function);
+    const llvm::LoopInfo loops(dominators);
+    llvm::Loop *loop = loops.getLoopFor(header);
+    trim_loop l;
+
+    if (loop == nullptr || loop->getHeader() != header ||
+        loop->getExitingBlock() == nullptr || !kiln__trim_is_item_loop(loop, l))
+        return;
+    splitter s(l);
+
+    find_edges(s);
+    if (!s.edges.empty())
+        split(s);
+}
+
+static void split_function(llvm::Function &function)
+{
+    std::vector<const llvm::BasicBlock *> headers;
+
+    {
+        const llvm::DominatorTree dominators(function);
+        const llvm::LoopInfo loops(dominators);
+        trim_loop l;
+
+        for (llvm::Loop *loop : loops.getLoopsInPreorder())
+            if (loop->isInnermost() && is_small(*loop) &&
+                kiln__trim_is_item_loop(loop, l))
+                headers.push_back(loop->getHeader());
+    }
+    if (headers.size() > LOOPS_MOST)
+        return;
+    for (const llvm::BasicBlock *header : headers)
+        split_at(function, header);
+}
+
+void kiln__llvm_split_edges(LLVMModuleRef module)
+{
+    for (llvm::Function &function : *llvm::unwrap(module))
+        if (!function.isDeclaration())
+            split_function(function);
+}
