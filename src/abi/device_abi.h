@@ -26,7 +26,8 @@
  * The grid is a whole number of groups. The groups of a kernel of which
  * kernel_info says `any_block` need not divide it: the last of the hidden
  * arguments are its three sizes in items, and items outside of it do nothing.
- * For whole groups KILN__WHOLE_GROUPS may stand for each of them.
+ * For whole groups KILN__WHOLE_GROUPS may stand for each of them. On spirv the
+ * entry for known launches does not have these three.
  */
 #define KILN__CUT_SIZES 3u
 #define KILN__WHOLE_GROUPS UINT64_MAX
@@ -46,6 +47,12 @@ static inline uint32_t kiln__hidden_count(int allocates, int dynamic_local)
 static inline uint32_t kiln__hidden_sizes(int any_block)
 {
     return any_block ? KILN__CUT_SIZES : 0;
+}
+
+/* How many of all of them are not. */
+static inline uint32_t kiln__hidden_own(uint32_t count, int any_block)
+{
+    return count - kiln__hidden_sizes(any_block);
 }
 
 /* A kernel that reports nothing, and needs none of the others, has none but the

@@ -64,12 +64,6 @@ static const char text[] =
 #define GUARD 64
 #define MOST 8000
 
-/* True where groups need not divide the grid. */
-static int can_cut(void)
-{
-    return strncmp(kernels_backend(), "spirv", 5) != 0;
-}
-
 static kiln_status launch(kernels *k, const char *kernel,
                           const kiln_config *config, const kiln_launch *how,
                           const kernels_argument *arguments, size_t count)
@@ -140,6 +134,12 @@ static void choose(kiln_launch *how)
         memset(how->block, 0, sizeof how->block);
 }
 
+/* PoCL compiles a kernel for each group that it is launched with. */
+static int launch_count(void)
+{
+    return strncmp(kernels_backend(), "spirv", 5) == 0 ? 12 : 60;
+}
+
 static void random_blocks_run_each_item_once(void **state)
 {
     const struct {
@@ -158,12 +158,11 @@ static void random_blocks_run_each_item_once(void **state)
         options.bounds_checks = ways[i].bounds;
         options.debug_level = ways[i].debug;
         config = kernels_config(*state, &options);
-        for (int n = 0; n < 60; n++) {
+        for (int n = 0; n < launch_count(); n++) {
             kiln_launch how;
 
             choose(&how);
-            if (can_cut() || kernels_takes(&how))
-                fill(*state, config, &how);
+            fill(*state, config, &how);
         }
     }
 }
@@ -174,9 +173,8 @@ static void a_required_group_may_cut_the_grid(void **state)
 
     options.required_group_size[0] = 16;
     options.required_group_size[1] = 4;
-    if (can_cut())
-        fill(*state, kernels_config(*state, &options),
-             &(kiln_launch){.grid = {37, 11, 3}});
+    fill(*state, kernels_config(*state, &options),
+         &(kiln_launch){.grid = {37, 11, 3}});
 }
 
 static void groups_have_at_most_the_items_of_the_setting(void **state)
@@ -210,7 +208,7 @@ static void functions_that_are_called_know_the_grid(void **state)
     const kiln_array outs = kernels_array(out, 77);
     const kernels_argument arguments[] = {{"i64[:]", &outs}, {"i64", &n}};
 
-    if (!kernels_has(k, "recursion") || !can_cut())
+    if (!kernels_has(k, "recursion"))
         return;
     assert_ok(launch(k, "called", k->config,
                      &(kiln_launch){.grid = {77}, .block = {32}}, arguments,
@@ -227,8 +225,6 @@ static void a_kernel_without_arrays_of_the_grid_is_cut(void **state)
     const kernels_argument arguments[] = {{"i32[:]", &counts}};
     const kiln_launch how = {.grid = {100, 3}, .block = {64, 2}};
 
-    if (!can_cut())
-        return;
     assert_ok(launch(k, "counted", k->config, &how, arguments, 1));
     assert_int_equal(count, 300);
 }
@@ -240,8 +236,6 @@ static void the_heap_serves_the_items_of_the_grid(void **state)
     const kiln_array outs = kernels_array(out, 45);
     const kernels_argument arguments[] = {{"i64[:]", &outs}};
 
-    if (!can_cut())
-        return;
     assert_ok(launch(k, "allocated", k->config,
                      &(kiln_launch){.grid = {45}, .block = {32}}, arguments,
                      1));
@@ -262,8 +256,6 @@ static void an_exception_of_the_last_group_names_its_item(void **state)
 {
     float x[70] = {0};
 
-    if (!can_cut())
-        return;
     assert_int_equal(fail_at(*state, 69, x), KILN_EEXCEPTION);
     assert_int_equal(kiln_error_exception(test_error)->item[0], 69);
     kiln_error_free(test_error);
@@ -325,7 +317,7 @@ static void a_prime_grid_has_groups_of_a_good_size(void **state)
                      arguments, 2));
     for (int i = 0; i < ITEMS; i++)
         assert_int_equal(out[i], i % 251);
-    if (can_cut() && strcmp(kernels_backend(), "host") != 0)
+    if (strcmp(kernels_backend(), "host") != 0)
         assert_int_equal(groups, (ITEMS + 255) / 256);
     free(out);
 }

@@ -146,6 +146,21 @@ static void a_group_that_is_given_may_go_beyond_the_grid(void **state)
                                        .any_block = 1}));
 }
 
+static void all_items_of_the_groups_have_a_number(void **state)
+{
+    uint32_t block[3];
+
+    (void)state;
+    assert_fails(KILN_EINVAL, "72057594037927936 groups in dimension 0",
+                 shape(block, &(asked){.grid = {UINT64_MAX - 5, 1, 1},
+                                       .block = {256, 1, 1},
+                                       .any_block = 1}));
+    assert_chosen((asked){.grid = {UINT64_MAX - 256, 1, 1},
+                          .block = {256, 1, 1},
+                          .any_block = 1},
+                  256, 1, 1);
+}
+
 static void each_dimension_keeps_its_limit(void **state)
 {
     (void)state;
@@ -157,6 +172,22 @@ static void the_kernels_maximum_counts(void **state)
     (void)state;
     assert_chosen((asked){.grid = {1024, 1, 1}, .maximum = 64}, 64, 1, 1);
     assert_chosen((asked){.grid = {1024, 1, 1}, .maximum = 1024}, 256, 1, 1);
+}
+
+static void few_items_are_not_taken_though_they_are_suggested(void **state)
+{
+    (void)state;
+    assert_chosen((asked){.grid = {1009, 1, 1}, .suggested = {1, 1, 1}}, 1, 1,
+                  1);
+    assert_chosen(
+        (asked){.grid = {1009, 1, 1}, .suggested = {1, 1, 1}, .any_block = 1},
+        256, 1, 1);
+    assert_chosen(
+        (asked){.grid = {1024, 1, 1}, .suggested = {64, 1, 1}, .any_block = 1},
+        64, 1, 1);
+    assert_chosen(
+        (asked){.grid = {6, 1, 1}, .suggested = {6, 1, 1}, .any_block = 1}, 6,
+        1, 1);
 }
 
 static void a_group_that_is_suggested_is_taken_if_it_fits(void **state)
@@ -255,8 +286,10 @@ int main(void)
         cmocka_unit_test(
             groups_that_divide_come_first_if_they_are_no_few_items),
         cmocka_unit_test(a_group_that_is_given_may_go_beyond_the_grid),
+        cmocka_unit_test(all_items_of_the_groups_have_a_number),
         cmocka_unit_test(each_dimension_keeps_its_limit),
         cmocka_unit_test(the_kernels_maximum_counts),
+        cmocka_unit_test(few_items_are_not_taken_though_they_are_suggested),
         cmocka_unit_test(a_group_that_is_suggested_is_taken_if_it_fits),
         cmocka_unit_test(a_grid_of_too_many_groups_is_refused),
         cmocka_unit_test(another_kernel_grid_or_block_is_another_shape),

@@ -122,6 +122,10 @@ uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
 
 /* ---- device_shape.c ---- */
 
+/* Most items of a group that does not divide the grid, where nobody asks for
+   another number; on CUDA and ROCm, of any group then. */
+#define KILN__GROUP_ITEMS 256u
+
 /* Which groups a device, or one kernel on it, can have. */
 typedef struct kiln__group_limits {
     uint32_t items;     /* most items of a group */
@@ -162,10 +166,11 @@ kiln_status kiln__launch_local_check(const char *device, uint64_t most,
  * Fills the shape of a request for kernel `number`. A block of zeros is
  * replaced by a group within the limits and the kernel's maximum: one that
  * divides the grid, or, where such groups are small and the kernel has
- * `any_block`, one that does not. If `suggested` is not NULL and such a group
- * that divides the grid, it is taken. KILN_EINVAL, and no shape is known: a
- * given block is too large, or does not divide the grid though the kernel needs
- * that, or there are too many groups.
+ * `any_block`, one that does not. `suggested`, which may be NULL, is taken
+ * instead of another group that divides the grid, if it does so and is within
+ * the limits. KILN_EINVAL, and no shape is known: a given block is too large,
+ * or does not divide the grid though the kernel needs that, or there are too
+ * many groups.
  */
 kiln_status kiln__launch_shape_find(kiln__launch_shape *shape, uint64_t number,
                                     const kiln_launch_request *request,

@@ -87,11 +87,19 @@ static void choose(uint32_t block[3], const uint64_t grid[3],
 
 /* ---- groups that do not divide the grid ---- */
 
+/* Returns how many groups a dimension may have. The items of all groups, those
+   outside the grid too, are a number of 64 bits. */
+static uint64_t groups_most(const kiln__group_limits *limits, int d,
+                            uint32_t block)
+{
+    return least(limits->groups[d], UINT64_MAX / block);
+}
+
 static int has_groups(const uint32_t block[3], const uint64_t grid[3],
                       const kiln__group_limits *limits)
 {
     for (int i = 0; i < 3; i++)
-        if (groups_of(grid[i], block[i]) > limits->groups[i])
+        if (groups_of(grid[i], block[i]) > groups_most(limits, i, block[i]))
             return 0;
     return 1;
 }
@@ -257,11 +265,10 @@ static kiln_status find_block(uint32_t block[3],
         return check(block, request, limits, most, error);
     }
     if (suggested != NULL && divides(suggested, request->grid) &&
-        is_within(suggested, limits, most)) {
+        is_within(suggested, limits, most))
         memcpy(block, suggested, 3 * sizeof *block);
-        return KILN_OK;
-    }
-    choose(block, request->grid, limits, most);
+    else
+        choose(block, request->grid, limits, most);
     if (can_cut(request, limits))
         choose_cut(block, request->grid, limits, maximum);
     return KILN_OK;
@@ -277,13 +284,15 @@ kiln_status kiln__launch_shape_find(kiln__launch_shape *shape, uint64_t number,
     KILN_TRY(find_block(shape->block, request, limits, suggested, error));
     shape->is_cut = !divides(shape->block, request->grid);
     for (int i = 0; i < 3; i++) {
+        const uint64_t room = groups_most(limits, i, shape->block[i]);
+
         shape->groups[i] = groups_of(request->grid[i], shape->block[i]);
-        if (shape->groups[i] > limits->groups[i])
+        if (shape->groups[i] > room)
             return kiln__error_set(
                 error, KILN_EINVAL,
                 "launch of %s: %" PRIu64 " groups in dimension %d: the device "
                 "takes %" PRIu64,
-                method_of(request), shape->groups[i], i, limits->groups[i]);
+                method_of(request), shape->groups[i], i, room);
     }
     memcpy(shape->grid, request->grid, sizeof shape->grid);
     memcpy(shape->asked, request->block, sizeof shape->asked);

@@ -269,7 +269,8 @@ uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
     const kiln_kernel_info *info = kiln_kernel_get_info(request->kernel);
     const uint32_t sizes = kiln__hidden_sizes(info->any_block);
     const uint32_t offset = (request->argument_bytes + 7u) & ~7u;
-    const uint32_t own = info->hidden_arguments - sizes;
+    const uint32_t own =
+        kiln__hidden_own(info->hidden_arguments, info->any_block);
     unsigned char *at = (unsigned char *)request->arguments + offset;
 
     if (info->hidden_arguments == 0 || own > KILN__HIDDEN_MOST)

@@ -19,7 +19,6 @@
  */
 
 #define STREAM_NON_BLOCKING 1u
-#define GROUP_ITEMS 256u /* where nobody asked for another number */
 
 /* ---- captures ---- */
 
@@ -217,9 +216,9 @@ static kiln_status find_shape(kiln__gpu_queue *queue,
 
     limits.items = entry->threads;
     limits.cut_items = function->info->any_block ? entry->threads : 0;
-    limits.usual = GROUP_ITEMS;
+    limits.usual = KILN__GROUP_ITEMS;
     if ((asked[0] | asked[1] | asked[2]) == 0)
-        limits.cut_items = least(limits.cut_items, GROUP_ITEMS);
+        limits.cut_items = least(limits.cut_items, KILN__GROUP_ITEMS);
     return kiln__launch_shape_find(&queue->shape, function->number, request,
                                    &limits, NULL, error);
 }

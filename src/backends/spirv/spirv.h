@@ -395,6 +395,12 @@ kiln_status kiln__spirv_launch_take(kiln__spirv_kernel **out,
                                     const kiln__launch_shape *shape,
                                     const kiln_launch_request *request,
                                     kiln_error **error);
+/* True for a kernel of which hidden arguments tell of a state. */
+int kiln__spirv_needs_state(const kiln__spirv_function *function);
+/* Fills the hidden arguments of a launch by a caller, but not the heap. */
+void kiln__spirv_fill_native(kiln_native_launch *out,
+                             const kiln__spirv_function *function,
+                             const void *state);
 /* Gives the kernel object for a caller that launches by itself, of the entry
    for any launch; Kiln never uses it. */
 kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,

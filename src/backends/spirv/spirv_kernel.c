@@ -171,19 +171,27 @@ static int has_known(const kiln__spirv_function *function)
     return function->known.parameters != NULL;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 kiln__group_limits kiln__spirv_limits(const kiln__spirv_function *function,
                                       const kiln_launch_request *request)
 {
     kiln__group_limits limits = function->any.limits;
     const uint32_t *asked = request->block;
+    const int is_asked = (asked[0] | asked[1] | asked[2]) != 0;
 
-    if (has_known(function) && (asked[0] | asked[1] | asked[2]) == 0 &&
-        function->known.limits.items < limits.items)
-        limits.items = function->known.limits.items;
+    if (has_known(function) && !is_asked)
+        limits.items = least(limits.items, function->known.limits.items);
+    limits.cut_items =
+        is_asked ? limits.items : least(limits.items, KILN__GROUP_ITEMS);
     return limits;
 }
 
-/* Returns the entry for a launch of that shape. */
+/* Returns the entry for a launch of that shape. Known launches have whole
+   groups. */
 static kiln__spirv_entry *entry_of(kiln__spirv_function *function,
                                    const kiln__launch_shape *shape,
                                    const kiln_launch_request *request)
@@ -191,7 +199,7 @@ static kiln__spirv_entry *entry_of(kiln__spirv_function *function,
     kiln__facts_shape known;
     uint64_t items = 1;
 
-    if (!has_known(function))
+    if (!has_known(function) || shape->is_cut)
         return &function->any;
     for (unsigned d = 0; d < 3; d++) {
         known.sizes[d] = shape->grid[d];
@@ -229,6 +237,27 @@ kiln_status kiln__spirv_launch_take(kiln__spirv_kernel **out,
                               function->number);
     return kiln__spirv_kernel_take(out, function,
                                    entry_of(function, shape, request), error);
+}
+
+int kiln__spirv_needs_state(const kiln__spirv_function *function)
+{
+    const kiln_kernel_info *info = function->info;
+
+    return kiln__hidden_own(info->hidden_arguments, info->any_block) > 0;
+}
+
+void kiln__spirv_fill_native(kiln_native_launch *out,
+                             const kiln__spirv_function *function,
+                             const void *state)
+{
+    const kiln_kernel_info *info = function->info;
+
+    if (kiln__spirv_needs_state(function)) {
+        out->hidden[0] = (uint64_t)(uintptr_t)state;
+        out->hidden[1] = function->number;
+    }
+    for (uint32_t i = 0; i < kiln__hidden_sizes(info->any_block); i++)
+        out->hidden[info->hidden_arguments - 1 - i] = KILN__WHOLE_GROUPS;
 }
 
 /* ---- functions ---- */

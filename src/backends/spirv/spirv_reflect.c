@@ -256,12 +256,28 @@ static kiln_status take_local(reading *r, uint32_t size_at)
     return KILN_OK;
 }
 
+/* The entry for known launches does not take the grid's sizes. */
+static kiln_status take_hidden(reading *r, uint32_t offset)
+{
+    const kiln_kernel_info *info = r->info;
+    uint32_t count = info->hidden_arguments;
+    int is_pointer;
+
+    if (!kiln__hidden_fits(count, info->allocates, info->dynamic_local,
+                           info->any_block))
+        return disagree(r, "it has hidden arguments of another kind");
+    if (r->is_known)
+        count = kiln__hidden_own(count, info->any_block);
+    for (uint32_t i = 0; i < count; i++)
+        KILN_TRY(take_parameter(r, offset + 8 * i, 8, &is_pointer));
+    return KILN_OK;
+}
+
 static kiln_status take_all(reading *r)
 {
     const kiln_kernel_info *info = r->info;
     const uint32_t hidden = (info->argument_bytes + 7u) & ~7u;
     kiln__spirv_instruction at;
-    int is_pointer;
 
     for (size_t i = 0; i < info->argument_count; i++) {
         const kiln_argument_info *argument = &info->arguments[i];
@@ -271,11 +287,7 @@ static kiln_status take_all(reading *r)
             return disagree(r, "an argument lies outside of its block");
         KILN_TRY(take_argument(r, argument));
     }
-    if (!kiln__hidden_fits(info->hidden_arguments, info->allocates,
-                           info->dynamic_local, info->any_block))
-        return disagree(r, "it has hidden arguments of another kind");
-    for (uint32_t i = 0; i < info->hidden_arguments; i++)
-        KILN_TRY(take_parameter(r, hidden + 8 * i, 8, &is_pointer));
+    KILN_TRY(take_hidden(r, hidden));
     KILN_TRY(take_local(r, hidden + 8 * (KILN__HIDDEN_MOST - 1)));
     if (kiln__spirv_walk_next(&r->at, &at) &&
         at.opcode == OP_FUNCTION_PARAMETER)

@@ -258,7 +258,6 @@ typedef struct kiln__codegen_device {
     int walks;           /* a pointer that moves on is its cheapest address */
     int has_read_only_loads; /* of arrays that nobody writes */
     int aligns_vectors; /* an access to a vector needs the vector's alignment */
-    int has_cuts;       /* and knows the entry for grids that cut groups */
     const char *scope;  /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);

@@ -174,15 +174,27 @@ static int rounds_bf16(const kiln__codegen_job *job)
 #define PARAMETERS_MAX 4096u
 #define PARAMETERS_MAX_81 32764u
 
+static unsigned parameters_most(const kiln__codegen_job *job)
+{
+    return kiln__cuda_ptx_version(job) >= 81 ? PARAMETERS_MAX_81
+                                             : PARAMETERS_MAX;
+}
+
+static int takes_arguments(const kiln__codegen_job *job, uint64_t bytes,
+                           uint64_t parameters)
+{
+    (void)parameters;
+    return bytes <= parameters_most(job);
+}
+
 static kiln_status check_parameters(kiln__codegen_job *job)
 {
     const unsigned version = kiln__cuda_ptx_version(job);
     const char *taker = kiln__arena_format(&job->arena, "a kernel of PTX %u.%u",
                                            version / 10, version % 10);
 
-    return kiln__device_check_arguments(
-        job, version >= 81 ? PARAMETERS_MAX_81 : PARAMETERS_MAX,
-        taker != NULL ? taker : "");
+    return kiln__device_check_arguments(job, parameters_most(job),
+                                        taker != NULL ? taker : "");
 }
 
 static kiln_status check_group(kiln__codegen_job *job)
@@ -255,7 +267,6 @@ static const kiln__device_hardware hardware = {
             .walks = 1,
             .has_read_only_loads = 1,
             .aligns_vectors = 1,
-            .has_cuts = 1,
             .item_space = 0,
             .scope = "device",
             .barrier = barrier,
@@ -271,6 +282,7 @@ static const kiln__device_hardware hardware = {
     .held = {"=r,0", "=l,0"},
     .read_again = read_again,
     .group_max = 1024,
+    .takes_arguments = takes_arguments,
     .local_id = local_id,
     .group_id = group_id,
     .group_size = group_size,

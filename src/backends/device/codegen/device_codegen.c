@@ -142,19 +142,6 @@ static LLVMValueRef sub_group_id(kiln__codegen_job *job, LLVMBuilderRef builder)
                          hardware->lanes(job, builder), "");
 }
 
-/* Where the grid may cut groups, the item knows its sizes. */
-static LLVMValueRef global_size(kiln__codegen_job *job, LLVMBuilderRef builder,
-                                LLVMValueRef item, uint32_t d)
-{
-    const kiln__device_hardware *hardware = kiln__hardware(job);
-
-    return hardware->device.has_cuts
-               ? kiln__device_grid(job, builder, item, d)
-               : kiln__device_multiply(
-                     builder, hardware->group_count(job, builder, d),
-                     kiln__device_group_size(job, builder, d));
-}
-
 static LLVMValueRef build_query(kiln__codegen_job *job, LLVMBuilderRef builder,
                                 LLVMValueRef item, uint32_t query, uint32_t d)
 {
@@ -168,7 +155,7 @@ static LLVMValueRef build_query(kiln__codegen_job *job, LLVMBuilderRef builder,
     case KILN__QUERY_GROUP_ID:
         return hardware->group_id(job, builder, d);
     case KILN__QUERY_GLOBAL_SIZE:
-        return global_size(job, builder, item, d);
+        return kiln__device_grid(job, builder, item, d);
     case KILN__QUERY_LOCAL_SIZE:
         return kiln__device_group_size(job, builder, d);
     case KILN__QUERY_GROUP_COUNT:
@@ -332,7 +319,16 @@ static LLVMValueRef local_memory(const wrapper *w)
 /* Returns how many hidden arguments there are without the grid's sizes. */
 static uint32_t count_own(const kiln__codegen_job *job)
 {
-    return job->hidden_arguments - kiln__hidden_sizes(job->any_block);
+    return kiln__hidden_own(job->hidden_arguments, job->any_block);
+}
+
+/* The entry for known launches does not need the grid's sizes. It takes them
+   where arguments are one block, which is the same for both entries. */
+static uint32_t count_taken(const kiln__codegen_job *job)
+{
+    return job->is_known && kiln__hardware(job)->sets_each_argument
+               ? count_own(job)
+               : job->hidden_arguments;
 }
 
 /* Makes the item: the hidden arguments that code needs, or an empty one. */
@@ -350,7 +346,7 @@ static LLVMValueRef make_item(wrapper *w)
         kiln__device_fill_local(w->job, w->builder, item, local_memory(w));
     if (w->job->any_block && !w->job->is_known)
         kiln__device_cut(w->job, w->builder, item, w->hidden + count);
-    else if (kiln__hardware(w->job)->device.has_cuts && !w->job->asks_no_grid)
+    else if (!w->job->asks_no_grid)
         kiln__device_fill_grid(w->job, w->builder, item);
     return item;
 }
@@ -422,10 +418,10 @@ static void add_hidden(wrapper *w)
     const LLVMTypeRef number = kiln__job_i64(job);
     const LLVMTypeRef types[KILN__HIDDEN_MOST] = {address, number, address,
                                                   number};
-    const uint32_t own = count_own(job);
+    const uint32_t own = count_own(job), taken = count_taken(job);
 
     w->hidden = w->type_count;
-    for (uint32_t i = 0; i < job->hidden_arguments; i++)
+    for (uint32_t i = 0; i < taken; i++)
         w->types[w->type_count++] = i < own ? types[i] : number;
     if (job->dynamic_local && kiln__hardware(job)->local_is_parameter)
         w->types[w->type_count++] =

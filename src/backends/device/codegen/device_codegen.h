@@ -25,6 +25,10 @@ typedef struct kiln__device_hardware {
        be small is one parameter of 32 bits. Otherwise it is two, its halves. */
     int sets_each_argument;
     uint32_t group_max; /* most items of a group */
+    /* Returns whether a kernel may have so many arguments, hidden ones among
+       them: they take `bytes`, and are so many parameters. */
+    int (*takes_arguments)(const kiln__codegen_job *job, uint64_t bytes,
+                           uint64_t parameters);
     /* Return ids and sizes along a dimension, as i64. */
     LLVMValueRef (*local_id)(kiln__codegen_job *job, LLVMBuilderRef builder,
                              uint32_t dimension);
@@ -201,8 +205,7 @@ LLVMValueRef kiln__device_own(const kiln__codegen_job *job,
                               LLVMBuilderRef builder, LLVMValueRef item,
                               unsigned number);
 
-/* Set and read the size of the grid in an item, where the backend has
-   `has_cuts`. */
+/* Set and read the size of the grid in an item. */
 void kiln__device_set_grid(const kiln__codegen_job *job, LLVMBuilderRef builder,
                            LLVMValueRef item, uint32_t dimension,
                            LLVMValueRef size);

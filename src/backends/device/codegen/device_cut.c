@@ -21,21 +21,21 @@
  * others wait. Lowering finds them (lower_cut.c).
  */
 
-/* CUDA and ROCm take at least so many bytes of arguments. A kernel that needs
-   nearly all of them has no room for three sizes. */
-#define ARGUMENTS_MOST 4096u
-
+/* A kernel that needs nearly all arguments that a device takes has no room for
+   three sizes. */
 int kiln__device_is_cut(const kiln__codegen_job *job)
 {
-    uint64_t end = 0;
+    const uint64_t hidden = job->hidden_arguments + KILN__CUT_SIZES;
+    uint64_t end = 0, count = hidden;
 
-    if (!kiln__hardware(job)->device.has_cuts || !job->any_block)
+    if (!job->any_block)
         return 0;
-    for (size_t i = 0; i < job->parameter_count; i++)
+    for (size_t i = 0; i < job->parameter_count; i++) {
         (void)kiln__parameter_place(&job->parameters[i], &end);
-    return (end + 7) / 8 * 8 + 8 * job->hidden_arguments +
-               8 * KILN__CUT_SIZES <=
-           ARGUMENTS_MOST;
+        count += kiln__parameter_words(&job->parameters[i]);
+    }
+    return kiln__hardware(job)->takes_arguments(
+        job, (end + 7) / 8 * 8 + 8 * hidden, count);
 }
 
 static LLVMValueRef size_of_groups(kiln__codegen_job *job,

@@ -26,15 +26,16 @@
 #define ITEM_VALUES 3u
 #define ITEM_HEAP 5u
 #define ITEM_OWN 6u /* numbers 6 and 7 */
-/* These exist only where the grid may cut groups: the grid's sizes. */
+/* The grid's sizes. */
 #define ITEM_GRID 8u
 #define ITEM_GRID_MEMBERS 3u
 /* Where frames are kept, their count and the frames follow. */
+#define ITEM_FRAME_COUNT (ITEM_GRID + ITEM_GRID_MEMBERS)
 #define ITEM_FRAME_MEMBERS 2u
 /* With dynamic group memory, its address and size follow as the last two. */
 #define ITEM_LOCAL_MEMBERS 2u
 #define ITEM_MEMBERS_MOST \
-    (ITEM_GRID + ITEM_GRID_MEMBERS + ITEM_FRAME_MEMBERS + ITEM_LOCAL_MEMBERS)
+    (ITEM_FRAME_COUNT + ITEM_FRAME_MEMBERS + ITEM_LOCAL_MEMBERS)
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -48,18 +49,10 @@ static int keeps_frames(const kiln__codegen_job *job)
     return job->settings->debug_level >= KILN_DEBUG_FULL;
 }
 
-/* Returns the number of the member for the count of frames. The frames are the
-   next one. */
-static unsigned frame_count(const kiln__codegen_job *job)
-{
-    return ITEM_GRID +
-           (kiln__hardware(job)->device.has_cuts ? ITEM_GRID_MEMBERS : 0);
-}
-
 /* Returns the number of the member for the dynamic memory's address. */
 static unsigned first_local(const kiln__codegen_job *job)
 {
-    return frame_count(job) + (keeps_frames(job) ? ITEM_FRAME_MEMBERS : 0);
+    return ITEM_FRAME_COUNT + (keeps_frames(job) ? ITEM_FRAME_MEMBERS : 0);
 }
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
@@ -325,7 +318,7 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                        place_in(job, builder, item, ITEM_VALUES + i));
     if (keeps_frames(job))
         LLVMBuildStore(builder, kiln__job_number64(job, 0),
-                       place_in(job, builder, item, frame_count(job)));
+                       place_in(job, builder, item, ITEM_FRAME_COUNT));
 }
 
 void kiln__device_read_launch(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -354,7 +347,7 @@ static LLVMValueRef frame_in(const kiln__codegen_job *job,
 
     return LLVMBuildInBoundsGEP2(
         builder, LLVMArrayType2(kiln__job_i32(job), KILN__STATE_FRAMES),
-        place_in(job, builder, item, frame_count(job) + 1), indices, 2, "");
+        place_in(job, builder, item, ITEM_FRAME_COUNT + 1), indices, 2, "");
 }
 
 void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -363,7 +356,7 @@ void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
     const uint32_t report = kiln__device_exception_report(
         job, KILN_EXCEPTION_NONE, ordinal, method, "");
     const LLVMValueRef last = kiln__job_number64(job, KILN__STATE_FRAMES - 1);
-    const LLVMValueRef count = of_item(job, builder, item, frame_count(job));
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
     const LLVMValueRef at = LLVMBuildSelect(
         builder, LLVMBuildICmp(builder, LLVMIntULT, count, last, ""), count,
         last, "");
@@ -372,13 +365,13 @@ void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
                    frame_in(job, builder, item, at));
     LLVMBuildStore(builder,
                    LLVMBuildAdd(builder, at, kiln__job_number64(job, 1), ""),
-                   place_in(job, builder, item, frame_count(job)));
+                   place_in(job, builder, item, ITEM_FRAME_COUNT));
 }
 
 static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
                        LLVMValueRef item, LLVMValueRef state)
 {
-    const LLVMValueRef count = of_item(job, builder, item, frame_count(job));
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
 
     put(job, builder, state, STATE(frame_count),
         LLVMBuildTrunc(builder, count, kiln__job_i32(job), ""));

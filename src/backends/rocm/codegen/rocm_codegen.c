@@ -124,7 +124,6 @@ static const kiln__device_hardware hardware = {
     .device =
         {
             .has_facts = 1,
-            .has_cuts = 1,
             .array_space = 0,
             .bytes_space = CONSTANT_SPACE,
             .item_space = ITEM_SPACE,
@@ -140,6 +139,7 @@ static const kiln__device_hardware hardware = {
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byref",
     .group_max = 1024,
+    .takes_arguments = kiln__rocm_takes_arguments,
     .local_id = local_id,
     .group_id = group_id,
     .group_size = group_size,

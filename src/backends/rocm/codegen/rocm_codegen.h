@@ -53,6 +53,8 @@ void kiln__rocm_describe_atomics(kiln__codegen_job *job);
 /* ---- rocm_kernel.c: attributes of a kernel ---- */
 kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,
                                        LLVMValueRef kernel);
+int kiln__rocm_takes_arguments(const kiln__codegen_job *job, uint64_t bytes,
+                               uint64_t parameters);
 
 /* ---- rocm_link.c: makes a code object of an object ---- */
 kiln_status kiln__rocm_finish(kiln__codegen_job *job,

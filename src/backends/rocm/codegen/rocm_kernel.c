@@ -10,6 +10,14 @@
 
 #define ARGUMENTS_MAX 4096u
 
+int kiln__rocm_takes_arguments(const kiln__codegen_job *job, uint64_t bytes,
+                               uint64_t parameters)
+{
+    (void)job;
+    (void)parameters;
+    return bytes <= ARGUMENTS_MAX;
+}
+
 static kiln_status check(kiln__codegen_job *job)
 {
     KILN_TRY(kiln__rocm_check_target(job));

@@ -248,24 +248,42 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
     }
 }
 
+static int is_large(const kiln__codegen_job *job)
+{
+    return kiln__spirv_has(job, KILN__SPIRV_LARGE);
+}
+
+static unsigned parameters_most(const kiln__codegen_job *job)
+{
+    return is_large(job) ? KILN__SPIRV_LARGE_PARAMETERS
+                         : KILN__SPIRV_PARAMETERS;
+}
+
+static unsigned bytes_most(const kiln__codegen_job *job)
+{
+    return is_large(job) ? KILN__SPIRV_LARGE_BYTES : KILN__SPIRV_ARGUMENT_BYTES;
+}
+
+static int takes_arguments(const kiln__codegen_job *job, uint64_t bytes,
+                           uint64_t parameters)
+{
+    return bytes <= bytes_most(job) && parameters <= parameters_most(job);
+}
+
 /* Checks all arguments, also the hidden ones, which were not counted before. */
 static kiln_status check_arguments(kiln__codegen_job *job, LLVMValueRef kernel)
 {
-    const int is_large = kiln__spirv_has(job, KILN__SPIRV_LARGE);
-    const unsigned most =
-        is_large ? KILN__SPIRV_LARGE_PARAMETERS : KILN__SPIRV_PARAMETERS;
-    const char *taker = is_large ? "a kernel of SPIR-V"
-                                 : "a kernel of SPIR-V without the target's "
-                                   "option " KILN__SPIRV_LARGE;
+    const unsigned most = parameters_most(job);
+    const char *taker = is_large(job) ? "a kernel of SPIR-V"
+                                      : "a kernel of SPIR-V without the "
+                                        "target's option " KILN__SPIRV_LARGE;
 
     if (LLVMCountParams(kernel) > most)
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
                               "%u parameters, an array's sizes and strides "
                               "among them; %s has at most %u",
                               LLVMCountParams(kernel), taker, most);
-    return kiln__device_check_arguments(
-        job, is_large ? KILN__SPIRV_LARGE_BYTES : KILN__SPIRV_ARGUMENT_BYTES,
-        taker);
+    return kiln__device_check_arguments(job, bytes_most(job), taker);
 }
 
 static kiln_status describe_kernel(kiln__codegen_job *job, LLVMValueRef kernel)
@@ -391,6 +409,7 @@ static const kiln__device_hardware hardware = {
     .local_is_parameter = 1,
     .sets_each_argument = 1,
     .group_max = 1024,
+    .takes_arguments = takes_arguments,
     .local_id = local_id,
     .group_id = group_id,
     .group_size = group_size,

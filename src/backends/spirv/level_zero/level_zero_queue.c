@@ -241,7 +241,7 @@ static kiln_status need_state(zero_queue *queue,
                               const kiln__spirv_function *function,
                               kiln_error **error)
 {
-    return function->info->hidden_arguments != 0 && queue->state == NULL
+    return kiln__spirv_needs_state(function) && queue->state == NULL
                ? state_new(queue, error)
                : KILN_OK;
 }
@@ -302,12 +302,11 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
         KILN_TRY(kiln__spirv_function_on(&of, of, &to->device->base, error));
     KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
     out->function = kernel->native;
-    if (to == NULL)
-        return KILN_OK;
-    KILN_TRY(need_state(to, of, error));
-    to->is_lent = 1;
-    out->hidden[0] = (uint64_t)(uintptr_t)to->state;
-    out->hidden[1] = of->number;
+    if (to != NULL) {
+        KILN_TRY(need_state(to, of, error));
+        to->is_lent = 1;
+    }
+    kiln__spirv_fill_native(out, of, to != NULL ? to->state : NULL);
     return KILN_OK;
 }
 

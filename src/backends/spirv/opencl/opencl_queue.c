@@ -178,7 +178,7 @@ static cl_int enqueue(const opencl_queue *queue, cl_kernel kernel)
     cl_int code;
 
     for (cl_uint i = 0; i < 3; i++) {
-        global[i] = (size_t)shape->grid[i];
+        global[i] = (size_t)(shape->groups[i] * shape->block[i]);
         local[i] = shape->block[i];
         if (global[i] > 1)
             dimensions = i + 1;
@@ -198,7 +198,7 @@ static kiln_status launch_with(opencl_queue *queue, kiln__spirv_kernel *kernel,
 
     KILN_TRY(
         kiln__opencl_kernel_set(kernel, function, request->arguments, error));
-    if (function->info->hidden_arguments != 0)
+    if (kiln__spirv_needs_state(function))
         KILN_TRY(kiln__opencl_kernel_tell(kernel, queue->device, queue->state,
                                           request->heap, error));
     code = enqueue(queue, kernel->native);
@@ -216,7 +216,7 @@ static kiln_status need_state(opencl_queue *queue,
                               const kiln__spirv_function *function,
                               kiln_error **error)
 {
-    return function->info->hidden_arguments != 0 && queue->state == NULL
+    return kiln__spirv_needs_state(function) && queue->state == NULL
                ? state_new(queue, error)
                : KILN_OK;
 }
@@ -274,15 +274,15 @@ kiln_status kiln__opencl_native(void *self, void *queue, void *function,
         KILN_TRY(kiln__spirv_function_on(&of, of, &to->device->base, error));
     KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
     out->function = kernel->native;
-    if (to == NULL)
-        return KILN_OK;
-    KILN_TRY(need_state(to, of, error));
-    to->is_lent = 1;
-    out->hidden[0] = (uint64_t)(uintptr_t)to->state;
-    out->hidden[1] = of->number;
-    return kiln__opencl_kernel_tell(
-        kernel, to->device, to->state,
-        (void *)(uintptr_t)out->hidden[KILN__HIDDEN_HEAP - 1], error);
+    if (to != NULL) {
+        KILN_TRY(need_state(to, of, error));
+        to->is_lent = 1;
+        KILN_TRY(kiln__opencl_kernel_tell(
+            kernel, to->device, to->state,
+            (void *)(uintptr_t)out->hidden[KILN__HIDDEN_HEAP - 1], error));
+    }
+    kiln__spirv_fill_native(out, of, to != NULL ? to->state : NULL);
+    return KILN_OK;
 }
 
 /* ---- waiting ---- */
