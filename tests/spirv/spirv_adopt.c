@@ -6,27 +6,23 @@
 #include <unistd.h>
 
 #include "backends/handles.h"
-#include "backends/spirv/level_zero/level_zero.h"
-#include "backends/spirv/opencl/opencl.h"
 #include "base/error.h"
 #include "spirv_kernels.h"
+#include "spirv_runtime.h"
 
 /*
  * The runtime makes a context and two queues with the driver itself; kernels
  * are loaded as kiln_compile() loads them, on the device that Kiln opened.
  */
 
-static int is_zero; /* Level Zero, else OpenCL */
-static kiln__opencl_api cl;
-static kiln__level_zero_api ze;
+static spirv_runtime driver; /* its functions, for each runtime */
 
 typedef struct fixture {
     kiln_context *context;
     kiln_device *device; /* adopted */
     kiln_queue *queue;   /* adopted */
     spirv_kernel kernel;
-    kiln_spirv_native native;
-    void *streams[2];
+    spirv_runtime runtime;
     char printed[256];
 } fixture;
 
@@ -40,74 +36,20 @@ static void take_print(void *env, const char *text, size_t size)
     f->printed[used + size] = '\0';
 }
 
-/* ---- what the runtime has ---- */
-
-static int cl_begin(fixture *f)
-{
-    cl_platform_id platform;
-    cl_device_id id;
-    cl_uint count = 0;
-    cl_int code = 0;
-
-    if (cl.clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || count == 0 ||
-        cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &id, NULL) !=
-            CL_SUCCESS)
-        return 0;
-    f->native = (kiln_spirv_native){
-        sizeof f->native, "opencl",
-        cl.clCreateContext(NULL, 1, &id, NULL, NULL, &code), NULL};
-    for (int i = 0; i < 2; i++)
-        f->streams[i] =
-            cl.clCreateCommandQueue(f->native.context, id, 0, &code);
-    return 1;
-}
-
-static int ze_begin(fixture *f)
-{
-    const ze_context_desc_t wanted = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    const ze_command_queue_desc_t desc = {
-        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-        .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    ze_driver_handle_t driver;
-    ze_device_handle_t id;
-    ze_context_handle_t context = NULL;
-    uint32_t count = 1;
-
-    if (ze.zeInit(0) != ZE_RESULT_SUCCESS ||
-        ze.zeDriverGet(&count, &driver) != ZE_RESULT_SUCCESS || count == 0 ||
-        ze.zeDeviceGet(driver, &count, &id) != ZE_RESULT_SUCCESS)
-        return 0;
-    assert_int_equal(ze.zeContextCreate(driver, &wanted, &context), 0);
-    f->native =
-        (kiln_spirv_native){sizeof f->native, "level-zero", context, id};
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(
-            ze.zeCommandListCreateImmediate(
-                context, id, &desc,
-                (ze_command_list_handle_t *)(void *)&f->streams[i]),
-            0);
-    return 1;
-}
-
-static void give_back(const fixture *f)
-{
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(is_zero ? (int)ze.zeCommandListDestroy(f->streams[i])
-                                 : cl.clReleaseCommandQueue(f->streams[i]),
-                         0);
-    assert_int_equal(is_zero ? (int)ze.zeContextDestroy(f->native.context)
-                             : cl.clReleaseContext(f->native.context),
-                     0);
-}
-
 /* ---- fixture ---- */
+
+static void begin(fixture *f)
+{
+    f->runtime = driver;
+    assert_true(spirv_runtime_begin(&f->runtime));
+}
 
 static void adopt(fixture *f)
 {
-    assert_ok(kiln_device_adopt(&f->device, f->context, "spirv", &f->native,
-                                &test_error));
-    assert_ok(
-        kiln_queue_adopt(&f->queue, f->device, f->streams[0], &test_error));
+    assert_ok(kiln_device_adopt(&f->device, f->context, "spirv",
+                                &f->runtime.native, &test_error));
+    assert_ok(kiln_queue_adopt(&f->queue, f->device, f->runtime.streams[0],
+                               &test_error));
 }
 
 static void part(fixture *f)
@@ -129,7 +71,7 @@ static int setup(void **state)
     options.host = &host;
     options.host_env = f;
     assert_ok(kiln_context_new(&f->context, &options, &test_error));
-    assert_true(is_zero ? ze_begin(f) : cl_begin(f));
+    begin(f);
     adopt(f);
     *state = f;
     return 0;
@@ -142,7 +84,7 @@ static int teardown(void **state)
     part(f);
     spirv_unload(&f->kernel);
     kiln_context_free(f->context);
-    give_back(f);
+    spirv_runtime_end(&f->runtime);
     free(f);
     return 0;
 }
@@ -291,7 +233,8 @@ static void work_of_others_is_left_for_a_poll(void **state)
         kiln_queue_native(&native, f->queue, &f->kernel.kernel, &test_error));
     spirv_unload(&f->kernel);
     load(f, &spirv_work);
-    assert_ok(kiln_queue_adopt(&other, f->device, f->streams[0], &test_error));
+    assert_ok(kiln_queue_adopt(&other, f->device, f->runtime.streams[0],
+                               &test_error));
     assert_ok(kiln_buffer_new(&buffer, f->device, 8, &test_error));
     array.data = kiln_buffer_address(buffer);
     /* On a busy machine it may have ended before it was looked at. */
@@ -377,8 +320,9 @@ static void *turn_alone(void *argument)
     const int mine = atomic_fetch_add(&c->next, 1);
     kiln_queue *queue = NULL;
 
-    thread_assert_ok(&c->report, kiln_queue_adopt(&queue, f->device,
-                                                  f->streams[mine], NULL));
+    thread_assert_ok(
+        &c->report,
+        kiln_queue_adopt(&queue, f->device, f->runtime.streams[mine], NULL));
     thread_assert_ok(&c->report, turn(f, f->device, queue, NULL));
     kiln_queue_free(queue);
     return NULL;
@@ -405,7 +349,7 @@ static void run_once(fixture *f, const char *folder)
     cache.directory = folder;
     options.cache = &cache;
     assert_ok(kiln_context_new(&f->context, &options, &test_error));
-    assert_true(is_zero ? ze_begin(f) : cl_begin(f));
+    begin(f);
     adopt(f);
     load(f, &spirv_turn);
     assert_ok(turn(f, f->device, f->queue, &test_error));
@@ -413,7 +357,7 @@ static void run_once(fixture *f, const char *folder)
     part(f);
     spirv_unload(&f->kernel);
     kiln_context_free(f->context);
-    give_back(f);
+    spirv_runtime_end(&f->runtime);
 }
 
 /* Neither for the kernel's own device nor for the adopted one is anything
@@ -432,17 +376,9 @@ static void the_next_process_compiles_nothing(void **state)
 
 static int is_here(void)
 {
-    const char *driver = getenv("KILN_SPIRV_DRIVER");
-    char reason[256];
-    fixture f = {0};
-
-    is_zero = driver != NULL && strcmp(driver, "level-zero") == 0;
-    if ((is_zero
-             ? kiln__level_zero_api_open(&ze, reason, sizeof reason)
-             : kiln__opencl_api_open(&cl, reason, sizeof reason)) != KILN_OK ||
-        !(is_zero ? ze_begin(&f) : cl_begin(&f)))
+    if (!spirv_runtime_open(&driver) || !spirv_runtime_begin(&driver))
         return 0;
-    give_back(&f);
+    spirv_runtime_end(&driver);
     return 1;
 }
 
