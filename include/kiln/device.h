@@ -297,10 +297,10 @@ typedef struct kiln_native_launch {
  * as one block, it takes the packed block followed by the hidden arguments. The
  * grid must be a whole number of groups.
  *
- * On cuda and rocm the last three hidden arguments of a kernel with any_block
- * are the sizes of the grid in items. Their values here, UINT64_MAX, say that
- * the launch is the grid, of whole groups. With sizes instead, it may have
- * items outside of the grid, which do nothing.
+ * The last three hidden arguments of a kernel with any_block are the sizes of
+ * the grid in items. Their values here, UINT64_MAX, say that the launch is the
+ * grid, of whole groups. With sizes instead, it may have items outside of the
+ * grid, which do nothing.
  *
  * After its own wait the caller polls the queue for exceptions and prints. The
  * queue must exist as long as such launches, including those of a graph, may
