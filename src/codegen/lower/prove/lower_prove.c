@@ -312,7 +312,7 @@ kiln_status kiln__lower_prove(kiln__lowering *l)
 {
     kiln_status status = KILN_OK;
 
-    for (int assumes_motion = 1; assumes_motion >= 0; assumes_motion--) {
+    for (int assumes_motion = 2; assumes_motion >= 0; assumes_motion--) {
         kiln__prover p = {.l = l,
                           .arena = &l->job->arena,
                           .i1 = LLVMInt1TypeInContext(l->context),

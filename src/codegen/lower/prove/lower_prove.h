@@ -96,7 +96,9 @@ struct kiln__prover {
     uint32_t loops; /* of the program, around what is interpreted */
     uintptr_t top;      /* address of the stack where interpretation began */
     int64_t budget;     /* steps left; negative: given up */
-    int assumes_motion; /* that locals of loops move in one direction */
+    /* That locals of loops move in one direction; 2: or by factors, or to and
+       fro; 0: nothing. */
+    int assumes_motion;
     int motion_failed;  /* but one of them cannot be proved to */
     int refines;        /* conditions narrow ranges */
     int failed;         /* out of memory */
@@ -242,6 +244,15 @@ void kiln__prove_access(kiln__prover *p, kiln__frame *frame,
 void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
                          kiln__prove_path *path, uint32_t node,
                          kiln__prove_symbol *condition);
+
+/* ---- lower_prove_motion.c: locals that loops change ---- */
+/* Returns a symbol with the bounds of a local that moves in one direction while
+   the loop runs, or to and fro; NULL for any other. It is `start` before. */
+kiln__prove_symbol *kiln__prove_motion(kiln__prover *p,
+                                       const kiln__frame *frame,
+                                       kiln__prove_path *path, uint32_t loop,
+                                       uint32_t local,
+                                       kiln__prove_symbol *start);
 
 /* ---- lower_prove_walk.c: statements ---- */
 /* Returns the path after the statement; NULL: control never gets there. */

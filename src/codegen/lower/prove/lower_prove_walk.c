@@ -7,14 +7,12 @@
 /*
  * The body of a loop is interpreted once for all of its iterations: what it
  * sets may have any value when an iteration begins and after the loop. A
- * counter of a FOR is bounded by the loop's bounds. A local that a loop's
- * condition reads and that its body moves in one direction only is assumed to
- * stay on its side of where it began; that each iteration leaves it there
- * becomes one more thing to prove.
+ * counter of a FOR is bounded by the loop's bounds, and some locals by how they
+ * move (lower_prove_motion.c).
  */
 
 #define DEPTH_MAX 64     /* of calls */
-#define COPIES_A_STEP 16 /* copies of locals, or looks at nodes */
+#define COPIES_A_STEP 16 /* copies of locals */
 
 static kiln__prove_symbol *value(kiln__prover *p, kiln__frame *frame,
                                  kiln__prove_path *path,
@@ -128,164 +126,9 @@ static void forget(kiln__prover *p, kiln__frame *frame, uint32_t index)
         forget(p, frame, kiln__ir_operand(frame->ir, node, i));
 }
 
-/* A local's only update in a loop: local = local OP amount. */
-typedef struct motion {
-    uint32_t local;
-    const kiln__ir_node *update; /* NULL: none found yet */
-    int is_other;                /* the loop also sets it in another way */
-} motion;
-
-static int is_constant_above(const kiln__ir_node *node, int64_t least)
-{
-    return node->op == KILN__IR_CONST && node->imm >= least;
-}
-
-/* True for an amount that is likely not negative; that it is not is proved
-   later. */
-static int is_amount(const kiln__ir_node *node)
-{
-    return is_constant_above(node, 0) || node->op == KILN__IR_QUERY ||
-           node->op == KILN__IR_SIZE || node->op == KILN__IR_LENGTH;
-}
-
-/* How a local moves. */
-enum { OTHERWISE = 0, UP = 1, TOWARDS_ZERO = -1, TO_AND_FRO = 2 };
-
-/* True for local = c - local and local ^= 1, as of the number of a buffer. */
-static int swaps(const kiln__ir *ir, const kiln__ir_node *update,
-                 uint32_t local)
-{
-    const kiln__ir_node *a = kiln__ir_operand_at(ir, update, 0);
-    const kiln__ir_node *b = kiln__ir_operand_at(ir, update, 1);
-
-    if (update->op == KILN__IR_SUB)
-        return a->op == KILN__IR_CONST && b->op == KILN__IR_LOCAL &&
-               b->imm == (int64_t)local;
-    return update->op == KILN__IR_XOR && a->op == KILN__IR_LOCAL &&
-           a->imm == (int64_t)local && b->op == KILN__IR_CONST && b->imm == 1;
-}
-
-static int direction(const kiln__ir *ir, const kiln__ir_node *update,
-                     uint32_t local)
-{
-    const kiln__ir_node *a, *b;
-
-    if (update->count != 2)
-        return OTHERWISE;
-    if (swaps(ir, update, local))
-        return TO_AND_FRO;
-    a = kiln__ir_operand_at(ir, update, 0);
-    b = kiln__ir_operand_at(ir, update, 1);
-    if (update->op == KILN__IR_ADD && b->op == KILN__IR_LOCAL)
-        return b->imm == (int64_t)local && is_amount(a) ? UP : OTHERWISE;
-    if (a->op != KILN__IR_LOCAL || a->imm != (int64_t)local)
-        return OTHERWISE;
-    if (update->op == KILN__IR_ADD)
-        return is_amount(b) ? UP : OTHERWISE;
-    if (update->op == KILN__IR_MUL || update->op == KILN__IR_SHL)
-        return is_constant_above(b, update->op == KILN__IR_MUL) ? UP
-                                                                : OTHERWISE;
-    if ((update->op == KILN__IR_SHR && is_constant_above(b, 0)) ||
-        (update->op == KILN__IR_IDIV && is_constant_above(b, 1)))
-        return TOWARDS_ZERO;
-    return OTHERWISE;
-}
-
-/* True when the expression reads the local. */
-static int reads(const kiln__ir *ir, uint32_t index, uint32_t local)
-{
-    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
-
-    if (node->op == KILN__IR_LOCAL && node->imm == (int64_t)local)
-        return 1;
-    for (uint32_t i = 0; i < node->count; i++)
-        if (reads(ir, kiln__ir_operand(ir, node, i), local))
-            return 1;
-    return 0;
-}
-
-static void find_motion(const kiln__ir *ir, uint32_t index, motion *out)
-{
-    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
-    const int is_set = node->op == KILN__IR_SET || node->op == KILN__IR_FOR;
-
-    if (is_set && node->imm == (int64_t)out->local) {
-        const kiln__ir_node *update = kiln__ir_operand_at(ir, node, 0);
-
-        if (node->op == KILN__IR_FOR || out->update != NULL ||
-            direction(ir, update, out->local) == OTHERWISE)
-            out->is_other = 1;
-        out->update = update;
-    }
-    for (uint32_t i = 0; i < node->count; i++)
-        find_motion(ir, kiln__ir_operand(ir, node, i), out);
-}
-
-/* Returns what the local may be at the start of any iteration. */
-static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
-                               const kiln__prove_symbol *start, int way)
-{
-    const kiln__range full = kiln__range_full(p, start->kind);
-    const kiln__range begin = kiln__prove_path_range(p, path, start);
-
-    if (begin.low == NULL)
-        return full;
-    if (way == UP)
-        return (kiln__range){begin.low, full.high};
-    return kiln__range_join(p, begin,
-                            kiln__range_point(kiln__prove_number(p, 0)));
-}
-
-/* Returns what a local may be that an update swaps for another number, and that
-   for the first one. */
-static kiln__range swapped_range(kiln__prover *p, kiln__prove_path *path,
-                                 kiln__prove_symbol *start, const kiln__ir *ir,
-                                 const kiln__ir_node *update)
-{
-    const int is_sub = update->op == KILN__IR_SUB;
-    kiln__prove_symbol *number = kiln__prove_symbol_constant(
-        p, start->kind, kiln__ir_operand_at(ir, update, is_sub ? 0 : 1)->imm);
-
-    return kiln__range_join(
-        p, kiln__prove_path_range(p, path, start),
-        kiln__prove_path_range(
-            p, path,
-            kiln__prove_symbol_apply(p, update->op, start->kind,
-                                     is_sub ? number : start,
-                                     is_sub ? start : number)));
-}
-
-/* Returns a symbol with the bounds of a local that moves in one direction while
-   the loop runs, or to and fro; NULL for any other. */
-static kiln__prove_symbol *motion_of(kiln__prover *p, const kiln__frame *frame,
-                                     kiln__prove_path *path, uint32_t loop,
-                                     uint32_t local, kiln__prove_symbol *start)
-{
-    const kiln__ir *ir = frame->ir;
-    const kiln__ir_node *node = kiln__ir_node_at(ir, loop);
-    motion m = {.local = local};
-    int way;
-
-    p->budget -= (int64_t)(ir->nodes.count / COPIES_A_STEP);
-    if (p->budget < 0 || !kiln__kind_is_integer(start->kind))
-        return NULL;
-    find_motion(ir, loop, &m);
-    if (m.is_other || m.update == NULL)
-        return NULL;
-    way = direction(ir, m.update, local);
-    if (way == TO_AND_FRO)
-        return kiln__prove_symbol_leaf(
-            p, start->kind, swapped_range(p, path, start, ir, m.update));
-    /* Others are known to end by a condition of theirs. */
-    if (node->op != KILN__IR_WHILE ||
-        !reads(ir, kiln__ir_operand(ir, node, 0), local))
-        return NULL;
-    return kiln__prove_symbol_leaf(p, start->kind,
-                                   moved_range(p, path, start, way));
-}
-
 /* Forgets what the loop sets. Locals that move in one direction, or to and fro,
-   keep bounds, which are noted in `moving`. */
+   keep bounds, which are noted in `moving`: their own, or those that an outer
+   loop gave them. */
 static int enter_loop(kiln__prover *p, kiln__frame *frame,
                       kiln__prove_path *path, uint32_t loop,
                       kiln__prove_symbol **moving)
@@ -300,9 +143,12 @@ static int enter_loop(kiln__prover *p, kiln__frame *frame,
     for (uint32_t i = 0; i < frame->ir->locals.count; i++) {
         if (before[i] == frame->locals[i] || before[i] == NULL)
             continue;
-        moving[i] = motion_of(p, frame, path, loop, i, before[i]);
+        moving[i] = kiln__prove_motion(p, frame, path, loop, i, before[i]);
+        if (moving[i] == NULL && frame->moving != NULL)
+            moving[i] = frame->moving[i];
         if (moving[i] != NULL)
-            frame->locals[i] = moving[i];
+            frame->locals[i] =
+                kiln__prove_symbol_leaf(p, moving[i]->kind, moving[i]->range);
     }
     return 1;
 }
@@ -361,6 +207,19 @@ static void interpret_iteration(kiln__prover *p, kiln__frame *frame,
     frame->moving = outer;
 }
 
+/* Forgets what the loop sets, but for the bounds of what moved in it. */
+static void leave_loop(kiln__prover *p, kiln__frame *frame, uint32_t loop,
+                       kiln__prove_symbol **moving)
+{
+    kiln__prove_symbol **before = copy_locals(p, frame);
+
+    forget(p, frame, loop);
+    for (uint32_t i = 0; before != NULL && i < frame->ir->locals.count; i++)
+        if (moving[i] != NULL && frame->locals[i] != before[i])
+            frame->locals[i] =
+                kiln__prove_symbol_leaf(p, moving[i]->kind, moving[i]->range);
+}
+
 static kiln__prove_path *repeat(kiln__prover *p, kiln__frame *frame,
                                 kiln__prove_path *path, uint32_t index)
 {
@@ -373,7 +232,7 @@ static kiln__prove_path *repeat(kiln__prover *p, kiln__frame *frame,
     interpret_iteration(p, frame,
                         kiln__prove_path_refine(p, path, condition, 1),
                         kiln__ir_operand(frame->ir, node, 1), moving);
-    forget(p, frame, index);
+    leave_loop(p, frame, index, moving);
     return path;
 }
 
@@ -437,7 +296,7 @@ static kiln__prove_path *walk_for(kiln__prover *p, kiln__frame *frame,
     frame->locals[node->imm] = counter(p, inside, low, high, by);
     interpret_iteration(p, frame, inside, kiln__ir_operand(frame->ir, node, 3),
                         moving);
-    forget(p, frame, index);
+    leave_loop(p, frame, index, moving);
     return path;
 }
 
