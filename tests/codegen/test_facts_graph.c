@@ -103,6 +103,26 @@ static void put_compare(facts_program *p, values *v)
          facts_put(p, operation, widths[kind], (const uint16_t[]){a, b, 0}));
 }
 
+/* Compares the first two words, plus small numbers, either way round: such
+   comparisons imply each other, or exclude each other. */
+static void put_related(facts_program *p, values *v)
+{
+    const unsigned first = below(2);
+    uint16_t both[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        const uint16_t number =
+            facts_put(p, KILN__FACT_CONSTANT, 64,
+                      (const uint16_t[]){0, (uint16_t)below(4), 0});
+
+        both[i] = facts_put(p, below(2) != 0 ? KILN__FACT_ADD : KILN__FACT_SUB,
+                            64, (const uint16_t[]){v->at[WHOLE][i], number, 0});
+    }
+    note(v, TRUTH,
+         facts_put(p, below(2) != 0 ? KILN__FACT_SLT : KILN__FACT_SLE, 64,
+                   (const uint16_t[]){both[first], both[!first], 0}));
+}
+
 static void put_truth(facts_program *p, values *v)
 {
     static const uint8_t operations[] = {KILN__FACT_AND, KILN__FACT_OR,
@@ -147,7 +167,8 @@ static void put_conversion(facts_program *p, values *v)
 static uint16_t put_bound(facts_program *p, const values *v)
 {
     static const uint16_t sizes[] = {1, 2, 16, 16, 16, 17, 100, 1024};
-    const uint16_t x = any(v, WHOLE), y = any(v, WHOLE);
+    const uint16_t x = below(2) != 0 ? v->at[WHOLE][below(2)] : any(v, WHOLE);
+    const uint16_t y = any(v, WHOLE);
     const uint16_t size = facts_put(
         p, KILN__FACT_CONSTANT, 64,
         (const uint16_t[]){0, sizes[below(sizeof sizes / sizeof *sizes)], 0});
@@ -161,7 +182,11 @@ static uint16_t put_bound(facts_program *p, const values *v)
 
 static void put_any(facts_program *p, values *v)
 {
-    switch (below(8)) {
+    switch (below(10)) {
+    case 8:
+    case 9:
+        put_related(p, v);
+        break;
     case 0:
         put_leaf(p, v);
         break;
