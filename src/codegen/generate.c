@@ -226,10 +226,16 @@ static LLVMMemoryBufferRef emit_by_machine(const kiln__codegen_job *job,
 {
     const int is_own = (!kiln__job_has_foreign(job) || job->is_small) &&
                        !job->backend->is_scheduled;
+    const kiln__llvm_emission what = {
+        .as_text = as_text,
+        .without = (is_own ? KILN__WITHOUT_COSTLY : 0) |
+                   (is_large ? KILN__WITHOUT_SQUARE : 0),
+        .rare = job->is_known
+                    ? LLVMGetNamedFunction(module, job->request->entry)
+                    : NULL,
+    };
 
-    return kiln__llvm_emit(job->machine, module, as_text,
-                           (is_own ? KILN__WITHOUT_COSTLY : 0) |
-                               (is_large ? KILN__WITHOUT_SQUARE : 0));
+    return kiln__llvm_emit(job->machine, module, &what);
 }
 
 /* Emits one module. A large module, and the checked one, may be emitted as at

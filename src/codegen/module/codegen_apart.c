@@ -4,8 +4,8 @@
 
 #include "abi/facts_abi.h"
 #include "base/error.h"
+#include "codegen/facts/facts_writer.h"
 #include "codegen/module/codegen_stages.h"
-#include "codegen/module/facts_writer.h"
 
 /*
  * Two facts are about addresses. Arrays do not overlap, of which one is

@@ -2,29 +2,33 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include <llvm-c/Error.h>
-#include <llvm-c/Transforms/PassBuilder.h>
-
-#include "abi/facts_abi.h"
 #include "base/error.h"
+#include "codegen/facts/facts_graph.h"
 #include "codegen/module/codegen_stages.h"
-#include "codegen/module/facts_writer.h"
 
 /*
- * Facts are built as LLVM IR, because LLVM then simplifies them: a function
- * without branches, loops and memory, that returns i1. Its instructions become
- * those of abi/facts_abi.h, one for one. Where one has no counterpart, there
- * are no facts.
+ * Facts are proved by a function in LLVM IR, as the host's are: without
+ * branches, loops and memory, that returns i1. Its instructions become those of
+ * abi/facts_abi.h, one for one, in a graph that simplifies them. LLVM's passes
+ * would take a hundred times as long, and know less: that sizes are small. What
+ * has no counterpart has no value; if the result needs it, there are no facts.
  */
 
-typedef struct encoding {
-    kiln__codegen_job *job;
-    const kiln__fact_input *inputs; /* by parameter */
-    kiln__facts_writer out;
-    LLVMValueRef values[KILN__FACTS_MOST]; /* by instruction; NULL: a part */
-} encoding;
+/* What an instruction or a parameter has become. */
+typedef struct translated {
+    LLVMValueRef of; /* NULL: the place is free */
+    uint32_t value;
+} translated;
 
-/* ---- instructions ---- */
+typedef struct translation {
+    LLVMValueRef function;
+    const kiln__fact_input *inputs; /* by parameter */
+    kiln__facts_graph graph;
+    translated *at; /* by hash of the address; half of the places are free */
+    size_t mask;
+} translation;
+
+/* ---- values ---- */
 
 static unsigned width_of(LLVMValueRef value)
 {
@@ -35,74 +39,55 @@ static unsigned width_of(LLVMValueRef value)
                : 0;
 }
 
-static uint16_t put_constant(encoding *e, LLVMValueRef value)
+static translated *place_of(const translation *t, LLVMValueRef value)
 {
-    const unsigned width = width_of(value);
-    const int64_t number = width > 64 ? 0 : LLVMConstIntGetSExtValue(value);
-    const uint16_t low = kiln__facts_put_immediate(&e->out, KILN__FACT_CONSTANT,
-                                                   width, 0, (uint32_t)number);
+    const uint64_t hash =
+        (uint64_t)(uintptr_t)value * UINT64_C(0x9e3779b97f4a7c15);
+    size_t i = (size_t)(hash >> 32) & t->mask;
 
-    if (number == (int32_t)number)
-        return low;
-    return kiln__facts_put_immediate(&e->out, KILN__FACT_HIGH, width, low,
-                                     (uint32_t)((uint64_t)number >> 32));
+    while (t->at[i].of != NULL && t->at[i].of != value)
+        i = (i + 1) & t->mask;
+    return &t->at[i];
 }
 
-/* ---- values ---- */
-
-static uint16_t put_parameter(encoding *e, LLVMValueRef value)
+static void set_value(translation *t, LLVMValueRef of, uint32_t value)
 {
-    const LLVMValueRef function = LLVMGetParamParent(value);
-    const unsigned width = width_of(value);
+    *place_of(t, of) = (translated){of, value};
+}
 
-    for (unsigned i = 0; i < LLVMCountParams(function); i++) {
-        const kiln__fact_input *from = &e->inputs[i];
+static uint32_t read_input(translation *t, const kiln__fact_input *from,
+                           unsigned width)
+{
+    if (from->is_shape)
+        return kiln__graph_shape(&t->graph, width, from->at);
+    if (width != 8 && width != 16 && width != 32 && width != 64)
+        return KILN__FACT_NONE;
+    return kiln__graph_word(&t->graph, width, width / 8, from->at);
+}
 
-        if (LLVMGetParam(function, i) != value)
-            continue;
-        if (from->is_shape)
-            return kiln__facts_put_immediate(&e->out, KILN__FACT_SHAPE, width,
-                                             (uint16_t)from->at, 0);
-        if (width != 8 && width != 16 && width != 32 && width != 64)
-            break;
-        return kiln__facts_put_immediate(&e->out, KILN__FACT_WORD, width,
-                                         (uint16_t)(width / 8), from->at);
+static void set_parameters(translation *t)
+{
+    for (unsigned i = 0; i < LLVMCountParams(t->function); i++) {
+        const LLVMValueRef parameter = LLVMGetParam(t->function, i);
+        const unsigned width = width_of(parameter);
+
+        if (width != 0 && width <= 64)
+            set_value(t, parameter, read_input(t, &t->inputs[i], width));
     }
-    e->out.failed = 1;
-    return 0;
 }
 
-/* Returns the number of a value that an instruction before has computed, or
-   that needs none. */
-static uint16_t number_of(encoding *e, LLVMValueRef value)
+static uint32_t value_of(translation *t, LLVMValueRef value)
 {
-    uint16_t made;
+    const unsigned width = width_of(value);
+    const translated *found;
 
-    for (size_t i = 0; i < e->out.count; i++)
-        if (e->values[i] == value)
-            return (uint16_t)i;
+    if (width == 0 || width > 64)
+        return KILN__FACT_NONE;
     if (LLVMIsAConstantInt(value) != NULL)
-        made = put_constant(e, value);
-    else if (LLVMIsAArgument(value) != NULL)
-        made = put_parameter(e, value);
-    else
-        made = 0, e->out.failed = 1;
-    if (!e->out.failed)
-        e->values[made] = value;
-    return made;
-}
-
-static void put_operands(encoding *e, LLVMValueRef at, unsigned operation,
-                         unsigned width, unsigned count)
-{
-    uint16_t operands[3] = {0, 0, 0};
-    uint16_t made;
-
-    for (unsigned i = 0; i < count; i++)
-        operands[i] = number_of(e, LLVMGetOperand(at, i));
-    made = kiln__facts_put(&e->out, operation, width, operands);
-    if (!e->out.failed)
-        e->values[made] = at;
+        return kiln__graph_constant(&t->graph, width,
+                                    LLVMConstIntGetZExtValue(value));
+    found = place_of(t, value);
+    return found->of == value ? found->value : KILN__FACT_NONE;
 }
 
 /* ---- one for one ---- */
@@ -128,7 +113,7 @@ static int binary_operation(LLVMOpcode opcode)
     return -1;
 }
 
-static void put_compare(encoding *e, LLVMValueRef at)
+static uint32_t compare(translation *t, LLVMValueRef at)
 {
     static const struct {
         LLVMIntPredicate predicate;
@@ -143,26 +128,18 @@ static void put_compare(encoding *e, LLVMValueRef at)
     };
     const LLVMIntPredicate predicate = LLVMGetICmpPredicate(at);
     const unsigned width = width_of(LLVMGetOperand(at, 0));
-    uint16_t operands[3] = {number_of(e, LLVMGetOperand(at, 0)),
-                            number_of(e, LLVMGetOperand(at, 1)), 0};
+    const uint32_t a = value_of(t, LLVMGetOperand(at, 0));
+    const uint32_t b = value_of(t, LLVMGetOperand(at, 1));
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const uint16_t first = operands[0];
-        uint16_t made;
-
-        if (known[i].predicate != predicate)
-            continue;
-        if (known[i].swaps) {
-            operands[0] = operands[1];
-            operands[1] = first;
-        }
-        made = kiln__facts_put(&e->out, known[i].operation, width, operands);
-        if (!e->out.failed)
-            e->values[made] = at;
-        return;
-    }
-    e->out.failed = 1;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].predicate == predicate)
+            return kiln__graph_binary(&t->graph, known[i].operation, width,
+                                      known[i].swaps ? b : a,
+                                      known[i].swaps ? a : b);
+    return KILN__FACT_NONE;
 }
+
+/* ---- calls ---- */
 
 /* Returns the operation that an intrinsic is, or that the question is whether
    it overflows; -1: none. */
@@ -194,134 +171,129 @@ static int intrinsic_operation(LLVMValueRef call, int asks)
     return -1;
 }
 
-static int is_pair(LLVMValueRef value)
+/* Returns the call's result, or one of the two. */
+static uint32_t call(translation *t, LLVMValueRef at, int asks)
 {
-    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMStructTypeKind;
-}
+    const int operation = intrinsic_operation(at, asks);
 
-/* A part of what an operation returns that also tells whether it overflows. */
-static void put_part(encoding *e, LLVMValueRef at)
-{
-    const LLVMValueRef call = LLVMGetOperand(at, 0);
-    const int operation =
-        LLVMIsACallInst(call) == NULL || LLVMGetNumIndices(at) != 1
-            ? -1
-            : intrinsic_operation(call, LLVMGetIndices(at)[0] == 1);
-    uint16_t made;
-
-    if (operation < 0) {
-        e->out.failed = 1;
-        return;
-    }
-    made = kiln__facts_put(
-        &e->out, (unsigned)operation, width_of(LLVMGetOperand(call, 0)),
-        (const uint16_t[]){number_of(e, LLVMGetOperand(call, 0)),
-                           number_of(e, LLVMGetOperand(call, 1)), 0});
-    if (!e->out.failed)
-        e->values[made] = at;
-}
-
-static void put_call(encoding *e, LLVMValueRef at)
-{
-    const int operation = intrinsic_operation(at, 0);
-
-    if (is_pair(at)) /* its parts are what counts */
-        return;
     if (operation < 0)
-        e->out.failed = 1;
-    else
-        put_operands(e, at, (unsigned)operation, width_of(at), 2);
+        return KILN__FACT_NONE;
+    return kiln__graph_binary(
+        &t->graph, (unsigned)operation, width_of(LLVMGetOperand(at, 0)),
+        value_of(t, LLVMGetOperand(at, 0)), value_of(t, LLVMGetOperand(at, 1)));
 }
 
-static void put_extended(encoding *e, LLVMValueRef at)
+/* ---- aggregates ---- */
+
+/* Arrays were put together of their words, which are taken out again. */
+static uint32_t part(translation *t, LLVMValueRef at)
+{
+    LLVMValueRef from = LLVMGetOperand(at, 0);
+    const unsigned index = LLVMGetIndices(at)[0];
+
+    if (LLVMGetNumIndices(at) != 1)
+        return KILN__FACT_NONE;
+    while (LLVMIsAInsertValueInst(from) != NULL &&
+           LLVMGetIndices(from)[0] != index)
+        from = LLVMGetOperand(from, 0);
+    if (LLVMIsAInsertValueInst(from) != NULL && LLVMGetNumIndices(from) == 1)
+        return value_of(t, LLVMGetOperand(from, 1));
+    return LLVMIsACallInst(from) != NULL ? call(t, from, index == 1)
+                                         : KILN__FACT_NONE;
+}
+
+/* ---- instructions ---- */
+
+static uint32_t convert(translation *t, LLVMValueRef at)
 {
     const LLVMValueRef from = LLVMGetOperand(at, 0);
-    const uint16_t made = kiln__facts_put(
-        &e->out, KILN__FACT_EXTEND, width_of(at),
-        (const uint16_t[]){number_of(e, from), (uint16_t)width_of(from), 0});
+    const int is_signed = LLVMGetInstructionOpcode(at) == LLVMSExt;
 
-    if (!e->out.failed)
-        e->values[made] = at;
+    return kiln__graph_make(
+        &t->graph, is_signed ? KILN__FACT_EXTEND : KILN__FACT_CUT, width_of(at),
+        (const uint32_t[]){value_of(t, from), width_of(from), 0});
 }
 
-static void put_instruction(encoding *e, LLVMValueRef at)
+static uint32_t choose(translation *t, LLVMValueRef at)
+{
+    return kiln__graph_make(
+        &t->graph, KILN__FACT_SELECT, width_of(at),
+        (const uint32_t[]){value_of(t, LLVMGetOperand(at, 0)),
+                           value_of(t, LLVMGetOperand(at, 1)),
+                           value_of(t, LLVMGetOperand(at, 2))});
+}
+
+static uint32_t translate(translation *t, LLVMValueRef at)
 {
     const LLVMOpcode opcode = LLVMGetInstructionOpcode(at);
 
     if (binary_operation(opcode) >= 0)
-        put_operands(e, at, (unsigned)binary_operation(opcode), width_of(at),
-                     2);
-    else if (opcode == LLVMICmp && width_of(LLVMGetOperand(at, 0)) != 0)
-        put_compare(e, at);
-    else if (opcode == LLVMSelect)
-        put_operands(e, at, KILN__FACT_SELECT, width_of(at), 3);
-    else if (opcode == LLVMTrunc || opcode == LLVMZExt)
-        put_operands(e, at, KILN__FACT_CUT, width_of(at), 1);
-    else if (opcode == LLVMFreeze)
-        put_operands(e, at, KILN__FACT_CUT, width_of(at), 1);
-    else if (opcode == LLVMSExt)
-        put_extended(e, at);
-    else if (opcode == LLVMExtractValue)
-        put_part(e, at);
-    else if (opcode == LLVMCall)
-        put_call(e, at);
-    else
-        e->out.failed = 1;
-}
-
-/* The last value is what the function returns. */
-static void put_result(encoding *e, LLVMValueRef result)
-{
-    const uint16_t at = number_of(e, result);
-
-    if (!e->out.failed)
-        (void)kiln__facts_put(&e->out, KILN__FACT_CUT, 1,
-                              (const uint16_t[]){at, 0, 0});
+        return kiln__graph_binary(&t->graph, (unsigned)binary_operation(opcode),
+                                  width_of(at),
+                                  value_of(t, LLVMGetOperand(at, 0)),
+                                  value_of(t, LLVMGetOperand(at, 1)));
+    if (opcode == LLVMICmp)
+        return compare(t, at);
+    if (opcode == LLVMSelect)
+        return choose(t, at);
+    if (opcode == LLVMTrunc || opcode == LLVMZExt || opcode == LLVMSExt ||
+        opcode == LLVMFreeze)
+        return convert(t, at);
+    if (opcode == LLVMExtractValue)
+        return part(t, at);
+    return opcode == LLVMCall ? call(t, at, 0) : KILN__FACT_NONE;
 }
 
 /* ---- the function ---- */
 
-static int simplify(kiln__codegen_job *job, LLVMValueRef function)
+static int make_room(translation *t, kiln__arena *arena)
 {
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPassesOnFunction(
-        function,
-        "sroa,early-cse,instcombine<no-verify-fixpoint>,early-cse,adce",
-        job->machine, options);
+    const LLVMBasicBlockRef block = LLVMGetEntryBasicBlock(t->function);
+    size_t count = LLVMCountParams(t->function), places = 64;
+    LLVMValueRef at;
 
-    LLVMDisposePassBuilderOptions(options);
-    if (error == NULL)
-        return 1;
-    LLVMConsumeError(error);
-    return 0;
+    for (at = LLVMGetFirstInstruction(block); at != NULL;
+         at = LLVMGetNextInstruction(at))
+        count++;
+    while (places < 2 * count)
+        places *= 2;
+    t->mask = places - 1;
+    t->at = kiln__arena_allocate_array(arena, places, sizeof *t->at);
+    return t->at != NULL;
+}
+
+/* Returns the value of what the function returns. */
+static uint32_t translate_all(translation *t)
+{
+    LLVMValueRef at;
+
+    if (LLVMCountBasicBlocks(t->function) != 1)
+        return KILN__FACT_NONE;
+    set_parameters(t);
+    for (at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(t->function));
+         at != NULL && LLVMIsAReturnInst(at) == NULL;
+         at = LLVMGetNextInstruction(at))
+        if (width_of(at) != 0 && width_of(at) <= 64)
+            set_value(t, at, translate(t, at));
+    return at == NULL ? KILN__FACT_NONE : value_of(t, LLVMGetOperand(at, 0));
 }
 
 kiln_status kiln__facts_take(kiln__codegen_job *job, LLVMValueRef function,
                              const kiln__fact_input *inputs)
 {
-    encoding *e = kiln__arena_allocate(&job->arena, sizeof *e);
-    LLVMValueRef at;
+    translation t = {.function = function,
+                     .inputs = inputs,
+                     .graph = kiln__graph_new(&job->arena)};
+    kiln__facts_writer out = {0};
 
-    if (e == NULL)
+    out.bytes = kiln__arena_allocate(&job->arena, (size_t)KILN__FACTS_MOST *
+                                                      KILN__FACT_BYTES);
+    if (t.graph.failed || out.bytes == NULL || !make_room(&t, &job->arena))
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    e->job = job;
-    e->inputs = inputs;
-    e->out.bytes = kiln__arena_allocate(&job->arena, (size_t)KILN__FACTS_MOST *
-                                                         KILN__FACT_BYTES);
-    if (e->out.bytes == NULL)
-        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    e->out.failed =
-        !simplify(job, function) || LLVMCountBasicBlocks(function) != 1;
-    at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
-    for (; at != NULL && !e->out.failed; at = LLVMGetNextInstruction(at)) {
-        if (LLVMIsAReturnInst(at) != NULL)
-            put_result(e, LLVMGetOperand(at, 0));
-        else
-            put_instruction(e, at);
-    }
-    if (!e->out.failed) {
-        job->facts = e->out.bytes;
-        job->fact_size = e->out.count * KILN__FACT_BYTES;
+    kiln__graph_write(&t.graph, translate_all(&t), &out);
+    if (!out.failed) {
+        job->facts = out.bytes;
+        job->fact_size = out.count * KILN__FACT_BYTES;
     }
     LLVMDeleteFunction(function);
     return job->status;

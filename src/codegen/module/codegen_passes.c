@@ -185,12 +185,14 @@ static const char before_ranges[] =
 /* Computes in 32 bits what fits there, in a kernel for small launches. */
 static kiln_status narrow(kiln__codegen_job *job, LLVMModuleRef module)
 {
+    const size_t fact_size = job->fact_size;
     LLVMValueRef f;
 
     KILN_TRY(run_passes(job, module, before_ranges));
     if (kiln__assume_places(job))
         KILN_TRY(run_passes(job, module, "function(infer-address-spaces)"));
-    kiln__facts_fewer(job);
+    if (job->fact_size > fact_size)
+        kiln__facts_fewer(job);
     for (f = LLVMGetFirstFunction(module); f != NULL;
          f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))

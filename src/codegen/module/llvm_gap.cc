@@ -15,6 +15,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/IR/ReplaceConstant.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
@@ -272,39 +273,141 @@ static bool is_wanted(llvm::StringRef name, unsigned without)
     return true;
 }
 
+/*
+ * Of a device's two entries, the one for any launch is hardly ever launched. It
+ * goes without passes that take long for what they bring, and that LLVM leaves
+ * out of functions without optimisation, too. Instructions are chosen as for
+ * the other entry, so both compute the same floats. CodeGenPrepare stays: with
+ * less code, what follows is quicker.
+ */
+static const char *const rare_passes[] = {
+    "consthoist",
+    "early-cse",
+    "early-machinelicm",
+    "gvn",
+    "machine-cp",
+    "machine-cse",
+    "machine-latecleanup",
+    "machine-sink",
+    "machinelicm",
+    "nary-reassociate",
+    "postmisched",
+    "postra-machine-sink",
+    "separate-const-offset-from-gep",
+    "sink",
+    "slsr",
+    "tailduplication",
+
+    /* Passes of loops ask by their long names. */
+    "Canonicalize Freeze Instructions in Loops",
+    "Loop Invariant Code Motion",
+    "Loop Strength Reduction",
+};
+
 namespace
 {
+
+/* Passes ask the context's gate whether they run. Those of loops do not tell
+   of which function, so a pass before them notes it. */
+class rare_gate : public llvm::OptPassGate
+{
+  public:
+    explicit rare_gate(const llvm::Function *rare)
+        : rare(rare),
+          description(rare == nullptr
+                          ? std::string()
+                          : ("function (" + rare->getName() + ")").str())
+    {
+    }
+    bool shouldRunPass(llvm::StringRef pass,
+                       llvm::StringRef where) const override
+    {
+        if (where != description && !(is_in_rare && where == "loop"))
+            return true;
+        for (const char *unwanted : rare_passes)
+            if (pass == unwanted)
+                return false;
+        return true;
+    }
+    bool isEnabled() const override
+    {
+        return rare != nullptr;
+    }
+    const llvm::Function *const rare;
+    bool is_in_rare = false;
+
+  private:
+    const std::string description;
+};
+
+struct note_function : llvm::FunctionPass {
+    static char ID;
+    explicit note_function(rare_gate &gate) : FunctionPass(ID), gate(gate)
+    {
+    }
+    bool runOnFunction(llvm::Function &function) override
+    {
+        gate.is_in_rare = &function == gate.rare;
+        return false;
+    }
+    void getAnalysisUsage(llvm::AnalysisUsage &usage) const override
+    {
+        usage.setPreservesAll();
+    }
+
+  private:
+    rare_gate &gate;
+};
+char note_function::ID = 0;
+
 class choosy_manager : public llvm::legacy::PassManagerBase
 {
   public:
-    explicit choosy_manager(unsigned without) : without(without)
+    choosy_manager(unsigned without, rare_gate &gate)
+        : without(without), gate(gate)
     {
     }
     void add(llvm::Pass *pass) override
     {
-        if (is_wanted(pass->getPassName(), without))
-            chosen.add(pass);
-        else
+        if (!is_wanted(pass->getPassName(), without)) {
             delete pass;
+            return;
+        }
+        if (gate.isEnabled() && pass->getPassKind() == llvm::PT_Loop)
+            chosen.add(new note_function(gate));
+        chosen.add(pass);
     }
     llvm::legacy::PassManager chosen;
 
   private:
     unsigned without;
+    rare_gate &gate;
 };
+
 } // namespace
 
 /* Emits to the stream. The output is complete only when the pass manager is
    destroyed. */
 static bool emit_to(llvm::raw_svector_ostream &stream,
                     llvm::TargetMachine &machine, llvm::Module &module,
-                    llvm::CodeGenFileType type, unsigned without)
+                    const kiln__llvm_emission &what)
 {
-    choosy_manager passes(without);
+    llvm::LLVMContext &context = module.getContext();
+    llvm::OptPassGate &before = context.getOptPassGate();
+    rare_gate gate(what.rare == nullptr
+                       ? nullptr
+                       : llvm::unwrap<llvm::Function>(what.rare));
+    choosy_manager passes(what.without, gate);
 
-    if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                    what.as_text
+                                        ? llvm::CodeGenFileType::AssemblyFile
+                                        : llvm::CodeGenFileType::ObjectFile))
         return false;
+    if (gate.isEnabled())
+        context.setOptPassGate(gate);
     passes.chosen.run(module);
+    context.setOptPassGate(before);
     return true;
 }
 
@@ -312,16 +415,13 @@ static bool emit_to(llvm::raw_svector_ostream &stream,
    Returns NULL when the machine cannot emit such a file. */
 extern "C" LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                                                LLVMModuleRef module,
-                                               int as_text, unsigned without)
+                                               const kiln__llvm_emission *what)
 {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
 
     if (!emit_to(stream, *reinterpret_cast<llvm::TargetMachine *>(machine),
-                 *llvm::unwrap(module),
-                 as_text ? llvm::CodeGenFileType::AssemblyFile
-                         : llvm::CodeGenFileType::ObjectFile,
-                 without))
+                 *llvm::unwrap(module), *what))
         return nullptr;
     return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(),
                                                      "");

@@ -26,10 +26,16 @@ LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
    large functions. */
 #define KILN__WITHOUT_COSTLY 1u
 #define KILN__WITHOUT_SQUARE 2u
+typedef struct kiln__llvm_emission {
+    int as_text;
+    unsigned without;
+    /* A function that goes without passes that take long; or NULL. */
+    LLVMValueRef rare;
+} kiln__llvm_emission;
 /* Returns the module as an object or as text; NULL: the machine cannot. */
 LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
-                                    LLVMModuleRef module, int as_text,
-                                    unsigned without);
+                                    LLVMModuleRef module,
+                                    const kiln__llvm_emission *what);
 /* Between these two calls the machine generates code quickly instead of
    generating fast code. The first one returns the level that the other one
    wants. */

@@ -1,6 +1,6 @@
 /* facts_writer.c - writes the instructions of facts. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "codegen/module/facts_writer.h"
+#include "codegen/facts/facts_writer.h"
 
 #include "abi/facts_abi.h"
 #include "base/data/endian.h"

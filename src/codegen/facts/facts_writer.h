@@ -1,7 +1,7 @@
 /* facts_writer.h - writes the instructions of facts (abi/facts_abi.h). */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef KILN_CODEGEN_MODULE_FACTS_WRITER_H
-#define KILN_CODEGEN_MODULE_FACTS_WRITER_H
+#ifndef KILN_CODEGEN_FACTS_FACTS_WRITER_H
+#define KILN_CODEGEN_FACTS_FACTS_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,4 +21,4 @@ uint16_t kiln__facts_put_immediate(kiln__facts_writer *w, unsigned operation,
                                    unsigned width, uint16_t a,
                                    uint32_t immediate);
 
-#endif /* KILN_CODEGEN_MODULE_FACTS_WRITER_H */
+#endif /* KILN_CODEGEN_FACTS_FACTS_WRITER_H */
