@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "support/devices/kernels.h"
 
@@ -55,6 +57,28 @@ static const char text[] =
     "kernel divide(y: i32[:], at: i32[:], x: i32[:], z: i32[:], n: i32)\n"
     "    for k in 0..n\n"
     "        y[k] = 100 // at[k]\n"
+    "    end\n"
+    "end\n"
+    /* What ends the item keeps the next iteration from being done. */
+    "kernel sentinel(y: i32[:], at: i32[:], x: i32[:], z: i32[:], n: i32)\n"
+    "    for k in 0..n + 64\n"
+    "        j: i32 = 0\n"
+    "        inbounds\n"
+    "            j = at[k]\n"
+    "        end\n"
+    "        assert(j >= 0, \"the end\")\n"
+    "        y[0] += j\n"
+    "    end\n"
+    "end\n"
+    /* The way behind the loop has a check of its own, in the same block. */
+    "kernel down(y: i32[:], at: i32[:], x: i32[:], z: i32[:], n: i32)\n"
+    "    k: i64 = 1\n"
+    "    turns = 0\n"
+    "    while k > n && turns < 400\n"
+    "        c = z[k]\n"
+    "        if at[k] > 2\n"
+    "        end\n"
+    "        k -= 2\n"
     "    end\n"
     "end\n"
     /* Bounds that are read from memory. */
@@ -245,6 +269,44 @@ static void counters_are_asked_before_the_loop(void **state)
     check_part(*state, -3, -5, 0);
 }
 
+/* The array ends where a page does. */
+static void nothing_is_read_behind_what_ends_the_item(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int32_t *end = (int32_t *)(void *)(pages + page);
+    kiln_package *package = kernels_define(*state, "ahead", text);
+    const kiln_array ys = kernels_array(y, LONG), xs = kernels_array(x, SIZE);
+    int32_t n = 64;
+
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(end, page, PROT_NONE), 0);
+    for (int64_t size = 1; size < 7; size++) {
+        const kiln_array ats = kernels_array(end - size, size);
+        const kernels_argument arguments[] = {{"i32[:]", &ys},
+                                              {"i32[:]", &ats},
+                                              {"i32[:]", &xs},
+                                              {"i32[:]", &xs},
+                                              {"i32", &n}};
+
+        y[0] = 0;
+        for (int64_t i = 1; i <= size; i++)
+            end[-i] = i == 1 ? -1 : 5;
+        assert_raised(kernels_run(*state, package, "sentinel", 1, arguments, 5,
+                                  &test_error),
+                      "the end");
+        assert_int_equal(y[0], 5 * (size - 1));
+    }
+    munmap(pages, 2 * page);
+}
+
+static void unrolled_exceptions_may_share_a_block(void **state)
+{
+    fill();
+    assert_outside(launch(*state, "down", -9), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +316,8 @@ int main(void)
         cmocka_unit_test(iterations_see_what_the_loop_wrote),
         cmocka_unit_test(divisors_are_asked_for_like_indices),
         cmocka_unit_test(counters_are_asked_before_the_loop),
+        cmocka_unit_test(nothing_is_read_behind_what_ends_the_item),
+        cmocka_unit_test(unrolled_exceptions_may_share_a_block),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

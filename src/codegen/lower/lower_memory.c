@@ -157,6 +157,8 @@ static LLVMValueRef address(kiln__lowering *l, const kiln__ir_node *node,
     if (kiln__lower_raises(l, l->f, node))
         for (uint32_t i = 0; i < to->type->length; i++)
             check_index(l, node, to->indices[i], size_of(l, to->array, i));
+    else if (l->f->proved == NULL || !l->f->proved[node - l->ir->nodes.items])
+        l->job->has_unchecked = 1;
     offset = to->type->strided ? strided_offset(l, to) : dense_offset(l, to);
     if (l->job->is_known)
         offset = to->type->strided

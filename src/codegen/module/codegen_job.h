@@ -140,6 +140,7 @@ typedef struct kiln__codegen_job {
     LLVMValueRef proof_function; /* the same; the proof of bounds */
     LLVMValueRef safe_function;  /* set beside proof_function */
     int safe_can_fail;
+    int has_unchecked; /* some access is neither checked nor proved */
     /* What the code of the second entry assumes of a launch: abi/facts_abi.h.
        NULL: there is one entry. */
     uint8_t *facts;

@@ -308,15 +308,19 @@ static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
     return optimise_large(job, module);
 }
 
+#define ASKED_TOGETHER 4
+
 /* Changes loops with checks. Backends with passes of their own leave it to
-   drivers to unroll loops. */
+   drivers to unroll loops. An access that nobody checks may be one that a check
+   in the iteration before keeps inside. */
 static int change_loops(kiln__codegen_job *job)
 {
     int any;
 
     if (job->settings->opt_level < 2 || job->backend->passes != NULL)
         return 0;
-    any = kiln__llvm_ask_ahead(job->module, KILN__RAISE, 1);
+    any = kiln__llvm_ask_ahead(job->module, KILN__RAISE,
+                               job->has_unchecked ? 1 : ASKED_TOGETHER);
     return kiln__llvm_raises_return(job->module, KILN__RAISE) || any;
 }
 

@@ -217,9 +217,10 @@ void kiln__llvm_take_lines(LLVMModuleRef module, const kiln__llvm_lines *how);
 
 /* ---- ahead.cc ---- */
 /* Asks checks of loops ahead of their iterations where exceptions are calls of
-   the function: those that counters decide, and if it `asks`, those that data
-   decide. Returns 0 where nothing was changed. */
-int kiln__llvm_ask_ahead(LLVMModuleRef module, const char *raise, int asks);
+   the function: those that counters decide, and, of up to `most` iterations
+   together, those that data decide. Returns 0 where nothing was changed. */
+int kiln__llvm_ask_ahead(LLVMModuleRef module, const char *raise,
+                         unsigned most);
 
 /* ---- raise_loops.cc ---- */
 /* Prepares loops with calls of the function, which never returns, for the pass

@@ -161,21 +161,37 @@ static void settle(LLVMValueRef phi)
     LLVMInstructionEraseFromParent(phi);
 }
 
+/* Returns the first call in a block that has one in the function; NULL: there
+   are none left. Where loops were unrolled over calls, a block may have
+   several: what is behind the first is never reached. */
+static LLVMValueRef find_call(LLVMValueRef marker, LLVMValueRef function)
+{
+    LLVMUseRef use = LLVMGetFirstUse(marker);
+    LLVMValueRef at;
+
+    while (use != NULL && function_of(LLVMGetUser(use)) != function)
+        use = LLVMGetNextUse(use);
+    if (use == NULL)
+        return NULL;
+    at = LLVMGetFirstInstruction(LLVMGetInstructionParent(LLVMGetUser(use)));
+    while (LLVMIsACallInst(at) == NULL || LLVMGetCalledValue(at) != marker)
+        at = LLVMGetNextInstruction(at);
+    return at;
+}
+
 /* Replaces all calls of a function. */
 static void place_in(placing *p, LLVMValueRef marker, LLVMValueRef function)
 {
-    LLVMUseRef use, next;
+    LLVMUseRef use;
+    LLVMValueRef call;
     size_t count = 0;
 
     for (use = LLVMGetFirstUse(marker); use != NULL; use = LLVMGetNextUse(use))
         count += function_of(LLVMGetUser(use)) == function;
     p->has_several = count > 1;
     begin_record(p, function, LLVMGetUser(LLVMGetFirstUse(marker)));
-    for (use = LLVMGetFirstUse(marker); use != NULL; use = next) {
-        next = LLVMGetNextUse(use);
-        if (function_of(LLVMGetUser(use)) == function)
-            replace(p, LLVMGetUser(use));
-    }
+    while ((call = find_call(marker, function)) != NULL)
+        replace(p, call);
     end_record(p);
     for (size_t i = 0; i < ARGUMENTS; i++)
         settle(p->phis[i]);

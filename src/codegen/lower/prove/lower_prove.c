@@ -250,11 +250,16 @@ static int pays(const kiln__prover *p)
     return any;
 }
 
+static int is_lost(const kiln__prover *p, const kiln__obligation *o)
+{
+    return p->lost[index_of(p, o->f)][o->node];
+}
+
 /* True for one obligation of each condition, so that each is tested once. */
-static int is_first(const kiln__obligation *o)
+static int is_first(const kiln__prover *p, const kiln__obligation *o)
 {
     for (const kiln__obligation *i = o->next; i != NULL; i = i->next)
-        if (i->holds == o->holds)
+        if (i->holds == o->holds && !is_lost(p, i))
             return 0;
     return 1;
 }
@@ -264,7 +269,7 @@ LLVMValueRef kiln__prove_conclude(kiln__prover *p)
     LLVMValueRef all = kiln__prove_truth(p, 1);
 
     for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
-        if (!p->lost[index_of(p, o->f)][o->node] && is_first(o))
+        if (!is_lost(p, o) && is_first(p, o))
             all = kiln__prove_and(p, all, o->holds);
     if (p->sizes != NULL)
         all = kiln__prove_and(p, all,

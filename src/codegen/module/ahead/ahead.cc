@@ -76,9 +76,9 @@ static void place_numbers(kiln__ahead_analyses &known, kiln__ahead_plan &plan)
 kiln__ahead_analyses::kiln__ahead_analyses(llvm::Function &function,
                                            kiln__loop_analyses &known,
                                            const llvm::Function &raise,
-                                           bool asks)
+                                           unsigned most)
     : loops(known.loops), dominators(known.dominators),
-      evolution(known.evolution), raise(raise), asks(asks),
+      evolution(known.evolution), raise(raise), most(most),
       basic(function.getDataLayout(), function, known.library,
             known.assumptions, &known.dominators),
       aliases(known.library), target(function.getDataLayout())
@@ -109,7 +109,7 @@ static void ask_in(kiln__ahead_analyses &all, kiln__loop_analyses &known,
     }
 }
 
-int kiln__llvm_ask_ahead(LLVMModuleRef module, const char *name, int asks)
+int kiln__llvm_ask_ahead(LLVMModuleRef module, const char *name, unsigned most)
 {
     const llvm::Function *raise = llvm::unwrap(module)->getFunction(name);
     bool any = false;
@@ -120,7 +120,7 @@ int kiln__llvm_ask_ahead(LLVMModuleRef module, const char *name, int asks)
         if (raise == nullptr || function.isDeclaration())
             continue;
         kiln__loop_analyses known(function);
-        kiln__ahead_analyses all(function, known, *raise, asks != 0);
+        kiln__ahead_analyses all(function, known, *raise, most);
         ask_in(all, known, plans);
         for (const kiln__ahead_plan &plan : plans)
             kiln__ahead_apply(plan, known.loops);

@@ -45,13 +45,13 @@ struct kiln__ahead_plan {
 /* Members depend on those before them. */
 struct kiln__ahead_analyses {
     kiln__ahead_analyses(llvm::Function &function, kiln__loop_analyses &known,
-                         const llvm::Function &raise, bool asks);
+                         const llvm::Function &raise, unsigned most);
 
     llvm::LoopInfo &loops;
     llvm::DominatorTree &dominators;
     llvm::ScalarEvolution &evolution;
     const llvm::Function &raise;
-    bool asks; /* checks that data decide, too */
+    unsigned most; /* iterations whose data decide together; 0: none do */
     llvm::BasicAAResult basic;
     llvm::ScopedNoAliasAAResult scopes;
     llvm::AAResults aliases;

@@ -168,8 +168,9 @@ void kiln__ahead::ask(unsigned stage)
             llvm::Value *comes = comes_to(b, *check, copy);
 
             one = check->raise == 1 ? b.CreateNot(one) : one;
-            or_fails(b,
-                     comes == nullptr ? one : b.CreateLogicalAnd(comes, one));
+            if (comes != nullptr)
+                one = b.CreateLogicalAnd(comes, one);
+            or_fails(b, b.CreateFreeze(one));
         }
     b.CreateCondBr(
         of_any_lane(b, fails), loop.getHeader(), fine,

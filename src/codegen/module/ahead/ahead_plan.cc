@@ -248,7 +248,7 @@ void planner::decide(kiln__ahead_check &check)
         check.turns = turns;
         return;
     }
-    check.stays = !known.asks || !reaches(branch->getCondition(), check);
+    check.stays = known.most == 0 || !reaches(branch->getCondition(), check);
     if (check.stays)
         return;
     find_conditions(check);
@@ -314,7 +314,7 @@ bool planner::run()
     for (kiln__ahead_check &check : plan.checks)
         decide(check);
     if (plan.stages > 0 && !branches())
-        plan.copies = kiln__unrolled_count(size);
+        plan.copies = std::min(kiln__unrolled_count(size), known.most);
     find_walks();
     return pays();
 }
