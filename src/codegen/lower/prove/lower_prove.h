@@ -94,14 +94,14 @@ struct kiln__prover {
     uint32_t symbol_count;
     uint32_t path_count;
     uint32_t loops; /* of the program, around what is interpreted */
-    uintptr_t top;      /* address of the stack where interpretation began */
-    int64_t budget;     /* steps left; negative: given up */
+    uintptr_t top;  /* address of the stack where interpretation began */
+    int64_t budget; /* steps left; negative: given up */
     /* That locals of loops move in one direction; 2: or by factors, or to and
        fro; 0: nothing. */
     int assumes_motion;
-    int motion_failed;  /* but one of them cannot be proved to */
-    int refines;        /* conditions narrow ranges */
-    int failed;         /* out of memory */
+    int motion_failed; /* but one of them cannot be proved to */
+    int refines;       /* conditions narrow ranges */
+    int failed;        /* out of memory */
 };
 
 /* A call that is being interpreted. */
