@@ -19,7 +19,6 @@
  * meanwhile, but all conclusions were drawn before.
  */
 
-#define UNROLL_DISABLED "llvm.loop.unroll.disable"
 #define UNROLL_COUNT "llvm.loop.unroll.count"
 
 /* An unrolled loop has at most so many instructions, checks not counted. */
@@ -38,8 +37,7 @@ llvm::CallInst *kiln__raise_of(llvm::BasicBlock &block,
                : nullptr;
 }
 
-/* True when all ways out of the loop but one, behind its last block, raise. */
-static bool is_fit(const llvm::Loop &loop, const llvm::Function &raise)
+bool kiln__ends_or_raises(const llvm::Loop &loop, const llvm::Function &raise)
 {
     llvm::BasicBlock *latch = loop.getLoopLatch();
     llvm::SmallVector<llvm::Loop::Edge, 8> edges;
@@ -47,7 +45,7 @@ static bool is_fit(const llvm::Loop &loop, const llvm::Function &raise)
     loop.getExitEdges(edges);
     if (!loop.isInnermost() || edges.size() < 2 || latch == nullptr ||
         !loop.isLoopExiting(latch) ||
-        llvm::findOptionMDForLoop(&loop, UNROLL_DISABLED) != nullptr)
+        llvm::findOptionMDForLoop(&loop, KILN__UNROLL_DISABLED) != nullptr)
         return false;
     for (auto [from, to] : edges)
         if ((kiln__raise_of(*to, raise) == nullptr) != (from == latch))
@@ -96,7 +94,7 @@ static void go_on(llvm::BasicBlock &raises)
 
 static bool prepare(llvm::Loop &loop, const llvm::Function &raise)
 {
-    const unsigned count = is_fit(loop, raise)
+    const unsigned count = kiln__ends_or_raises(loop, raise)
                                ? kiln__unrolled_count(kiln__unrolled_size(loop))
                                : 0;
     llvm::SmallVector<llvm::Loop::Edge, 8> edges;

@@ -59,8 +59,8 @@ static void add(kiln__prover *p, const kiln__obligation *obligation)
         p->budget = -1;
 }
 
-/* True for an index that no launch could prove: facts that never hold would
-   only keep the kernel from its faster entry. */
+/* True for an index that no launch and no tile could prove: what never holds
+   would only keep the kernel from its faster entry or body. */
 static int is_loose_access(const kiln__prove_symbol *condition)
 {
     return condition->op == KILN__SYMBOL_INSIDE &&
@@ -227,7 +227,7 @@ static int is_unprovable(const kiln__prover *p)
     return 0;
 }
 
-/* True when every check of bounds is proved, and there is at least one. */
+/* True when a second body would be without some check. */
 static int pays(const kiln__prover *p)
 {
     int any = 0;
@@ -240,11 +240,8 @@ static int pays(const kiln__prover *p)
         for (size_t n = 1; n < f->ir.nodes.count; n++) {
             const kiln__ir_node *node = &f->ir.nodes.items[n];
 
-            const int is_proved = p->seen[i][n] && !p->lost[i][n];
-
-            if (node->op == KILN__IR_CALL || !kiln__lower_raises(p->l, f, node))
-                continue;
-            any |= is_proved;
+            any |= node->op != KILN__IR_CALL && p->seen[i][n] &&
+                   !p->lost[i][n] && kiln__lower_raises(p->l, f, node);
         }
     }
     return any;

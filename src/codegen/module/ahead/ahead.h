@@ -13,6 +13,9 @@
 
 #include "codegen/module/loop_analyses.h"
 
+/* Of loops that are not unrolled, or not again. */
+#define KILN__UNROLL_DISABLED "llvm.loop.unroll.disable"
+
 /* A branch in the loop to a block that raises. */
 struct kiln__ahead_check {
     llvm::BasicBlock *block; /* ends with the branch */
@@ -77,6 +80,9 @@ void kiln__ahead_apply(const kiln__ahead_plan &plan, llvm::LoopInfo &loops);
 /* Returns the call in a block that raises and ends; or null. */
 llvm::CallInst *kiln__raise_of(llvm::BasicBlock &block,
                                const llvm::Function &raise);
+/* True for an innermost loop that may be unrolled, of which all ways out but
+   one, behind its last block, raise. */
+bool kiln__ends_or_raises(const llvm::Loop &loop, const llvm::Function &raise);
 /* Returns the loop's instructions; 0: it cannot be unrolled. */
 unsigned kiln__unrolled_size(const llvm::Loop &loop);
 /* How many iterations of such a loop become one. */

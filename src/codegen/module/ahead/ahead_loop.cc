@@ -21,8 +21,6 @@
  * for memory together.
  */
 
-#define UNROLL_DISABLED "llvm.loop.unroll.disable"
-
 llvm::BasicBlock *kiln__ahead::block(const llvm::Twine &name)
 {
     return llvm::BasicBlock::Create(function.getContext(), name, &function,
@@ -260,7 +258,7 @@ void kiln__ahead::run()
 {
     llvm::MDNode *const id = loop.getLoopID();
 
-    llvm::addStringMetadataToLoop(&loop, UNROLL_DISABLED, 1);
+    llvm::addStringMetadataToLoop(&loop, KILN__UNROLL_DISABLED, 1);
     begin();
     for (unsigned copy = 1; copy < plan.copies; copy++)
         step(copy);

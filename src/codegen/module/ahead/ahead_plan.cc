@@ -22,7 +22,6 @@ using namespace llvm::PatternMatch;
  * - All others stay where they are.
  */
 
-#define UNROLL_DISABLED "llvm.loop.unroll.disable"
 #define NEEDS_MOST 24u /* instructions that one condition needs */
 #define COUNT_COST 12  /* instructions that a number of iterations takes */
 #define SIZE_MOST 200u /* of a loop that is copied */
@@ -66,22 +65,18 @@ class planner
 
 } // namespace
 
-/* True when the loop ends behind its last block or in exceptions. */
+/* True when the loop ends behind its last block or in exceptions, and nothing
+   but branches leads there. */
 bool planner::is_fit()
 {
-    llvm::BasicBlock *latch = loop.getLoopLatch();
-    llvm::SmallVector<llvm::Loop::Edge, 8> edges;
+    llvm::SmallVector<llvm::BasicBlock *, 8> exiting;
 
-    loop.getExitEdges(edges);
-    if (!loop.isInnermost() || edges.size() < 2 || latch == nullptr ||
-        !loop.isLoopExiting(latch) || !loop.isLoopSimplifyForm() ||
-        llvm::findOptionMDForLoop(&loop, UNROLL_DISABLED) != nullptr)
-        return false;
-    for (auto [from, to] : edges)
-        if ((kiln__raise_of(*to, known.raise) == nullptr) != (from == latch) ||
-            !llvm::isa<llvm::BranchInst>(from->getTerminator()))
-            return false;
-    return true;
+    loop.getExitingBlocks(exiting);
+    return kiln__ends_or_raises(loop, known.raise) &&
+           loop.isLoopSimplifyForm() &&
+           llvm::all_of(exiting, [](const llvm::BasicBlock *block) {
+               return llvm::isa<llvm::BranchInst>(block->getTerminator());
+           });
 }
 
 /* Notes the checks, in the order in which an iteration passes them, and what
