@@ -26,7 +26,8 @@ kiln_glob(kiln_clang_sources src/clang/*.c src/clang/*.cc)
 # The program of worker processes, and the files of libkiln that it needs.
 kiln_glob(kiln_worker_sources src/codegen_client/worker/*.c)
 set(kiln_worker_parts src/codegen_client/codegen_wire.c
-    src/codegen_client/source_wire.c src/codegen_client/wire_fields.c)
+    src/codegen_client/source_wire.c src/codegen_client/wire_fields.c
+    src/codegen_client/wire_settings.c)
 
 kiln_glob(kiln_sources src/base/digest/*.c
     src/context/*.c src/context/*/*.c src/stores/*.c src/stores/*/*.c

@@ -110,12 +110,22 @@ static void print_to_output(void *env, const char *text, size_t size)
     (void)fwrite(text, 1, size, stdout);
 }
 
-static int open_context(tool_session *session)
+/* Goes with the statistics. */
+static void tell_checked(void *env, const kiln_event *event)
 {
-    static const kiln_host_ops host = {
+    (void)env;
+    if (event->kind == KILN_EVENT_CHECKED)
+        (void)tool_complain(0, "%s ran with all checks: %s", event->name,
+                            event->reason);
+}
+
+static int open_context(tool_session *session, int with_statistics)
+{
+    const kiln_host_ops host = {
         .size = sizeof(kiln_host_ops),
         .log = tool_log,
         .print = print_to_output,
+        .event = with_statistics ? tell_checked : NULL,
     };
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     kiln_error *error = NULL;
@@ -132,7 +142,7 @@ int tool_session_open(tool_session *out, const tool_options *options)
     int status;
 
     memset(out, 0, sizeof *out);
-    status = open_context(out);
+    status = open_context(out, options->stats);
     if (status == TOOL_OK)
         status = settings_config(&out->config, out->context, options);
     if (status != TOOL_OK)

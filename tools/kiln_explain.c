@@ -28,6 +28,8 @@ void tool_explain(FILE *out, const kiln_cache_answer *answer)
     if (answer->session != NULL)
         (void)fprintf(out, "  built again by each process: %s\n",
                       answer->session);
+    if (answer->checked != NULL)
+        (void)fprintf(out, "  ran with all checks: %s\n", answer->checked);
     if (answer->found != KILN_CACHE_NEAREST)
         return;
     kiln_digest_text(answer->nearest->digest, digest);

@@ -30,6 +30,9 @@ enum { KILN_STAGE_MAP(KILN__STAGE_ENUM) KILN_STAGE_COUNT };
 #define KILN_EVENT_JOB 1        /* a job ended, built or failed */
 #define KILN_EVENT_INVALIDATE 2 /* a code instance lost its validity */
 #define KILN_EVENT_SESSION 3    /* an artifact stays in this process */
+#define KILN_EVENT_CHECKED \
+    4 /* a launch on the host ran groups with all \
+         checks; once for each loaded kernel */
 
 /** Something that happened. Pointers are borrowed for the call. */
 typedef struct kiln_event {
@@ -41,8 +44,10 @@ typedef struct kiln_event {
                              file */
     uint64_t nanoseconds; /* how long the stage or job took */
     const char *reason;   /* for KILN_EVENT_SESSION: which function or
-                             variable holds which number, for people to read;
-                             else NULL */
+                             variable holds which number; for
+                             KILN_EVENT_CHECKED: where the check is that could
+                             not be proved before; for people to read; else
+                             NULL */
 } kiln_event;
 
 /**

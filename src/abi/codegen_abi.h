@@ -19,7 +19,7 @@
  * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
-#define KILN__CODEGEN_ABI 17
+#define KILN__CODEGEN_ABI 18
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and bitcode of what a module defines under a name,
@@ -27,6 +27,8 @@
    definitions are private. */
 #define KILN__EMIT_FUNCTION 100
 #define KILN__EMIT_CLOSURE 101
+/* Code for a module that a result deferred. */
+#define KILN__EMIT_DEFERRED 102
 
 #define KILN__GROUP_FORM_BEST 0
 #define KILN__GROUP_FORM_GENERAL 1 /* nothing is taken to be uniform */
@@ -159,6 +161,12 @@ typedef struct kiln__codegen_settings {
 
 #undef KILN__CODEGEN_NUMBER
 
+/** A check that the code of a kernel proves for a group before it runs it. */
+typedef struct kiln__codegen_check {
+    const char *method; /* "" and 0: that ids and sizes are below 2^40 */
+    uint64_t ordinal;   /* of the expression in the method */
+} kiln__codegen_check;
+
 /** What was made from one kernel; borrowed during finish(). */
 typedef struct kiln__codegen_result {
     const void *bytes; /* payload, or text for the text forms */
@@ -173,6 +181,12 @@ typedef struct kiln__codegen_result {
     size_t report_size;
     const void *facts; /* facts_abi.h; NULL: there is one entry */
     size_t fact_size;
+    /* The module of the body for groups for which the code cannot prove these
+       checks: bitcode for a request DEFERRED. NULL: nothing is deferred. */
+    const void *deferred;
+    size_t deferred_size;
+    const kiln__codegen_check *checks;
+    size_t check_count;
     const kiln__codegen_tool *tools;
     size_t tool_count;
     int32_t can_fail;
@@ -215,7 +229,8 @@ typedef struct kiln__codegen_request {
     const kiln__codegen_site *sites;
     size_t site_count;
     /* CLOSURE: `module` is the library, called `library`, and `wanted` is the
-       symbol to take from it. */
+       symbol to take from it. DEFERRED: `module` is what the result of the
+       kernel's request deferred. */
     const char *library;
     const char *wanted;
 

@@ -89,6 +89,12 @@ struct kiln__host_launch_state {
        kernels without it. */
     uint64_t local_offset;
     uint64_t local_bytes;
+    /* Runs a group by the deferred body, which has all checks; for a group for
+       which the entry could not prove check `which`, counted from 1. The other
+       arguments are those of the entry, whose result it returns. */
+    int32_t (*run_deferred)(struct kiln__host_launch_state *launch,
+                            const void *arguments, uint64_t group, void *memory,
+                            uint32_t which);
 };
 
 /*

@@ -142,6 +142,7 @@ static kiln_status link(kiln__codegen_job *job)
 {
     KILN_TRY(link_module(job));
     job->linked = 1;
+    job->defers = kiln__defers(job);
     if (job->checked_module != NULL) {
         kiln__job_switch(job);
         KILN_TRY(link_module(job));
@@ -152,7 +153,8 @@ static kiln_status link(kiln__codegen_job *job)
     kiln__debug_take(job);
     if (job->checked_module != NULL)
         KILN_TRY(verify(job, job->checked_module));
-    return verify(job, job->module);
+    KILN_TRY(verify(job, job->module));
+    return job->defers ? kiln__defer(job) : KILN_OK;
 }
 
 /* The checked module is not optimised, so it calls its mathematics. */
@@ -377,27 +379,11 @@ static kiln_status run_closure(kiln__codegen_job *job, product *out)
     return KILN_OK;
 }
 
-static kiln_status run_stages(kiln__codegen_job *job, product *out)
+/* The stages of a module that is complete, and perhaps optimised. */
+static kiln_status finish_module(kiln__codegen_job *job, product *out)
 {
     uint64_t time = kiln__clock_ns();
 
-    out->format = "bitcode";
-    if (job->request->form == KILN__EMIT_FUNCTION)
-        return run_function(job, out);
-    if (job->request->form == KILN__EMIT_CLOSURE)
-        return run_closure(job, out);
-
-    KILN_TRY(kiln__target_open(job));
-    KILN_TRY(kiln__job_outcome(job, lower(job)));
-    time = stage_ended(job, KILN_STAGE_LOWER, time);
-
-    KILN_TRY(kiln__job_outcome(job, link(job)));
-    time = stage_ended(job, KILN_STAGE_LINK, time);
-    if (job->request->form == KILN_EMIT_LLVM)
-        return take_text(job, "llvm", out);
-
-    if (job->request->module != NULL)
-        kiln__foreign_find_small(job);
     KILN_TRY(kiln__job_outcome(job, optimise(job)));
     if (kiln__job_has_foreign(job))
         KILN_TRY(kiln__foreign_check_code(job));
@@ -420,6 +406,38 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     return KILN_OK;
 }
 
+static kiln_status run_kernel(kiln__codegen_job *job, product *out)
+{
+    uint64_t time = kiln__clock_ns();
+
+    KILN_TRY(kiln__target_open(job));
+    KILN_TRY(kiln__job_outcome(job, lower(job)));
+    time = stage_ended(job, KILN_STAGE_LOWER, time);
+    KILN_TRY(kiln__job_outcome(job, link(job)));
+    stage_ended(job, KILN_STAGE_LINK, time);
+    if (job->request->form == KILN_EMIT_LLVM)
+        return take_text(job, "llvm", out);
+    if (job->request->module != NULL)
+        kiln__foreign_find_small(job);
+    return finish_module(job, out);
+}
+
+static kiln_status run_stages(kiln__codegen_job *job, product *out)
+{
+    out->format = "bitcode";
+    switch (job->request->form) {
+    case KILN__EMIT_FUNCTION:
+        return run_function(job, out);
+    case KILN__EMIT_CLOSURE:
+        return run_closure(job, out);
+    case KILN__EMIT_DEFERRED:
+        KILN_TRY(kiln__job_outcome(job, kiln__deferred_open(job)));
+        return finish_module(job, out);
+    default:
+        return run_kernel(job, out);
+    }
+}
+
 /* Reports are taken for text forms, too: whoever runs the text has to decode
    what the code reports. */
 static kiln_status take_reports(kiln__codegen_job *job, product *out)
@@ -435,7 +453,8 @@ static kiln_status take_reports(kiln__codegen_job *job, product *out)
 static int is_form(int32_t form)
 {
     return (form >= KILN_EMIT_LLVM && form <= KILN_EMIT_BINARY) ||
-           form == KILN__EMIT_FUNCTION || form == KILN__EMIT_CLOSURE;
+           form == KILN__EMIT_FUNCTION || form == KILN__EMIT_CLOSURE ||
+           form == KILN__EMIT_DEFERRED;
 }
 
 static kiln_status job_open(kiln__codegen_job *job,
@@ -491,6 +510,8 @@ static void job_close(kiln__codegen_job *job)
         LLVMDisposeModule(job->module);
     if (job->checked_module != NULL)
         LLVMDisposeModule(job->checked_module);
+    if (job->deferred.release != NULL)
+        job->deferred.release(&job->deferred);
     close_externals(job);
     if (job->own_machine != NULL)
         LLVMDisposeTargetMachine(job->own_machine);
@@ -506,6 +527,10 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .report_size = made->report_size,
         .facts = job->facts,
         .fact_size = job->fact_size,
+        .deferred = job->deferred.data,
+        .deferred_size = job->deferred.size,
+        .checks = job->checks,
+        .check_count = job->defers ? job->check_count : 0,
         .hidden_arguments = job->hidden_arguments,
         .registers = job->registers,
         .spill_bytes = job->spill_bytes,

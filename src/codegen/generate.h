@@ -18,6 +18,14 @@ kiln_status kiln__generate(const kiln__codegen_request *request);
    library into job->module. */
 kiln_status kiln__closure_extract(kiln__codegen_job *job);
 
+/* ---- codegen_deferred.c ---- */
+/* True if code of the job's checked module is not to be made now. */
+int kiln__defers(const kiln__codegen_job *job);
+/* Puts the checked module away, as bitcode in job->deferred. */
+kiln_status kiln__defer(kiln__codegen_job *job);
+/* Makes the module of a request DEFERRED the job's. */
+kiln_status kiln__deferred_open(kiln__codegen_job *job);
+
 /* ---- codegen_backends.c ---- */
 /* Returns the codegen half of the backend of that name, or NULL. */
 const kiln__codegen_backend *kiln__codegen_backend_find(const char *name);

@@ -8,6 +8,7 @@
 #include "base/data/endian.h"
 #include "base/error.h"
 #include "codegen_client/wire_fields.h"
+#include "codegen_client/wire_settings.h"
 
 /*
  * Each put_ function is followed by a get_ function that reads the same fields
@@ -17,18 +18,14 @@
  */
 
 /* A new member of one of these structs must be added to this file and to these
-   numbers; the numbers among the settings are covered by their map. `begun` and
-   `group_form` of a request are not sent: the tool belongs to its own process,
-   and only tests inside one process choose a form. */
-_Static_assert(offsetof(kiln__codegen_settings, opt_level) ==
-                   5 * sizeof(void *) + 3 * sizeof(uint32_t),
-               "settings");
+   numbers. `begun` and `group_form` of a request are not sent: the tool belongs
+   to its own process, and only tests inside one process choose a form. */
 _Static_assert(sizeof(kiln__codegen_function) == 13 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 5 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
 _Static_assert(sizeof(kiln__codegen_request) == 29 * sizeof(void *), "request");
-_Static_assert(sizeof(kiln__codegen_result) == 20 * sizeof(void *), "result");
+_Static_assert(sizeof(kiln__codegen_result) == 24 * sizeof(void *), "result");
 
 /* ---- heads ---- */
 
@@ -127,46 +124,6 @@ kiln_status kiln__wire_get_note(kiln__wire_note *out, kiln__arena *arena,
 
 /* The first field of each request, so that a kept file says what it is. */
 #define REQUEST_NAME "Kiln codegen request"
-
-static void put_settings(kiln__encoder *out,
-                         const kiln__codegen_settings *settings)
-{
-    kiln__encode_text(out, settings->backend);
-    kiln__encode_text(out, settings->triple);
-    kiln__encode_text(out, settings->processor);
-    kiln__encode_text(out, settings->features);
-    kiln__encode_text(out, settings->options);
-    for (int i = 0; i < 3; i++)
-        kiln__encode_u64(out, settings->required_group_size[i]);
-#define PUT(type, member, most) kiln__encode_u64(out, settings->member);
-    KILN__CODEGEN_NUMBER_MAP(PUT)
-#undef PUT
-}
-
-static const kiln__codegen_settings *get_settings(kiln__wire_reading *r)
-{
-    kiln__codegen_settings *out = kiln__arena_allocate(r->arena, sizeof *out);
-
-    if (out == NULL) {
-        r->no_memory = 1;
-        return NULL;
-    }
-    out->backend = kiln__wire_get_text(r);
-    out->triple = kiln__wire_get_text(r);
-    out->processor = kiln__wire_get_text(r);
-    out->features = kiln__wire_get_text(r);
-    out->options = kiln__wire_get_text_or_none(r);
-    if (out->options == NULL)
-        out->options = "";
-    for (int i = 0; i < 3; i++)
-        out->required_group_size[i] =
-            (uint32_t)kiln__wire_get_at_most(r, UINT32_MAX);
-#define GET(type, member, most) \
-    out->member = (type)kiln__wire_get_at_most(r, most);
-    KILN__CODEGEN_NUMBER_MAP(GET)
-#undef GET
-    return out;
-}
 
 /* A source place is encoded as one number. */
 static void put_places(kiln__encoder *out, const kiln__codegen_function *f)
@@ -404,7 +361,7 @@ void kiln__wire_put_request(kiln__encoder *out,
 {
     kiln__encode_text(out, REQUEST_NAME);
     kiln__encode_u64(out, KILN__CODEGEN_ABI);
-    put_settings(out, request->settings);
+    kiln__wire_put_settings(out, request->settings);
     kiln__encode_text(out, request->entry);
     kiln__encode_i64(out, request->form);
     put_functions(out, request);
@@ -425,7 +382,9 @@ static void check_form(kiln__wire_reading *r,
     r->reader.failed |=
         is_closure && (request->module == NULL || request->library == NULL ||
                        request->wanted == NULL);
-    r->reader.failed |= request->module == NULL && request->function_count == 0;
+    r->reader.failed |=
+        request->module == NULL &&
+        (request->function_count == 0 || request->form == KILN__EMIT_DEFERRED);
 }
 
 kiln_status kiln__wire_get_request(kiln__codegen_request *out,
@@ -441,7 +400,7 @@ kiln_status kiln__wire_get_request(kiln__codegen_request *out,
     if (strcmp(name, REQUEST_NAME) != 0 ||
         kiln__read_u64(&r.reader) != KILN__CODEGEN_ABI)
         return KILN_ECORRUPT;
-    out->settings = get_settings(&r);
+    out->settings = kiln__wire_get_settings(&r);
     out->entry = kiln__wire_get_text(&r);
     out->form = kiln__wire_get_i32(&r);
     get_functions(&r, out);
@@ -479,6 +438,8 @@ void kiln__wire_put_result(kiln__encoder *out,
     }
     kiln__wire_put_bytes(out, result->reports, result->report_size);
     kiln__wire_put_bytes(out, result->facts, result->fact_size);
+    kiln__wire_put_bytes(out, result->deferred, result->deferred_size);
+    kiln__wire_put_checks(out, result->checks, result->check_count);
     kiln__encode_i64(out, result->can_fail);
     kiln__encode_i64(out, result->allocates);
     kiln__encode_i64(out, result->dynamic_local);
@@ -539,6 +500,8 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     get_result_tools(&r, out);
     out->reports = kiln__wire_get_bytes(&r, &out->report_size);
     out->facts = kiln__wire_get_bytes(&r, &out->fact_size);
+    out->deferred = kiln__wire_get_bytes(&r, &out->deferred_size);
+    out->checks = kiln__wire_get_checks(&r, &out->check_count);
     out->can_fail = kiln__wire_get_i32(&r);
     out->allocates = kiln__wire_get_i32(&r);
     out->dynamic_local = kiln__wire_get_i32(&r);

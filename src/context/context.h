@@ -55,12 +55,16 @@ struct kiln_context {
     struct kiln__toolchain *toolchain;               /* provenance.c */
     struct kiln__tiers *tiers;                       /* tiers/ */
     kiln_frontend *language;                         /* frontend/language.c */
-    const struct kiln__names *names;                 /* the same; types.h */
-    struct kiln__trace *trace;                       /* trace.c; NULL: off */
-    struct kiln__workers *workers;  /* workers.c; set up last, because running
-                                       tasks use everything above */
-    struct kiln__workers *fetchers; /* workers.c; its tasks may submit work to
-                                       `workers` */
+    /* pipeline/complete.c, for launches, which are further down. */
+    kiln_status (*complete)(const kiln_artifact **out, kiln_context *context,
+                            const kiln_artifact *artifact, uint32_t unproved,
+                            kiln_error **error);
+    const struct kiln__names *names; /* the same; types.h */
+    struct kiln__trace *trace;       /* trace.c; NULL: off */
+    struct kiln__workers *workers;   /* workers.c; set up last, because running
+                                        tasks use everything above */
+    struct kiln__workers *fetchers;  /* workers.c; its tasks may submit work to
+                                        `workers` */
 };
 
 struct kiln__delta_taker;

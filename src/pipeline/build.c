@@ -23,6 +23,7 @@
 #include "pipeline/config.h"
 #include "pipeline/debug_lines.h"
 #include "stores/stores.h"
+#include "tiers/binary/deferred.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/frontends.h"
 #include "tiers/runtime/bitcode_library.h"
@@ -143,8 +144,22 @@ static kiln_kernel_info describe_kernel(kiln__build *build,
     return kernel;
 }
 
+static void encode_deferred(kiln__encoder *out, const kiln__build *build,
+                            const kiln__codegen_result *result)
+{
+    const kiln__deferred deferred = {.settings = &build->settings,
+                                     .checks = result->checks,
+                                     .check_count = result->check_count,
+                                     .code = result->deferred,
+                                     .code_size = result->deferred_size};
+
+    if (result->deferred_size > 0)
+        kiln__deferred_encode(out, &deferred);
+}
+
 static kiln_status make_artifact(kiln__build *build,
-                                 const kiln__codegen_result *result)
+                                 const kiln__codegen_result *result,
+                                 const kiln__encoder *deferred)
 {
     size_t count;
     const kiln_type *const *types = kiln__code_types(build->code, &count);
@@ -165,6 +180,8 @@ static kiln_status make_artifact(kiln__build *build,
         .report_size = result->report_size,
         .facts = result->facts,
         .fact_size = result->fact_size,
+        .deferred = deferred->bytes,
+        .deferred_size = deferred->size,
         .roots = result->site_count > 0 ? build->roots : NULL,
         .compile_ns = kiln__clock_ns() - build->start_ns,
         .toolchain = words(build, result),
@@ -217,13 +234,20 @@ static void tell_session(const kiln__build *build, const char *reason)
 static kiln_status take_result(void *env, const kiln__codegen_result *result)
 {
     kiln__build *build = env;
+    kiln__encoder deferred;
+    kiln_status status;
 
     if (build->request.form != KILN_EMIT_BINARY)
         return kiln__blob_copy(&build->text, &kiln__malloc, result->bytes,
                                result->size);
     if (result->relocation == KILN_RELOCATION_SESSION)
         tell_session(build, result->session_reason);
-    KILN_TRY(make_artifact(build, result));
+    kiln__encoder_init(&deferred, &build->context->alloc);
+    encode_deferred(&deferred, build, result);
+    status =
+        deferred.failed ? KILN_ENOMEM : make_artifact(build, result, &deferred);
+    kiln__encoder_dispose(&deferred);
+    KILN_TRY(status);
     if (result->relocation == KILN_RELOCATION_SESSION)
         kiln__session_note(build->context, build->artifact,
                            result->session_reason);

@@ -25,6 +25,7 @@
 #include "context/workers.h"
 #include "frontend/language.h"
 #include "pipeline/builtin_backends.h"
+#include "pipeline/complete.h"
 #include "pipeline/config.h"
 #include "stores/stores.h"
 #include "tiers/binary/artifact.h"
@@ -211,6 +212,7 @@ static kiln_status context_fill(kiln_context *context,
                                       error));
     if (kiln__fork_list_add(&context->fork) != KILN_OK)
         return kiln__error_no_memory(error);
+    context->complete = kiln__artifact_complete;
     status = modules_make(context, error);
     if (status != KILN_OK)
         kiln__fork_list_remove(&context->fork);

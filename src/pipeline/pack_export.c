@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "context/keys/key.h"
+#include "pipeline/complete.h"
 #include "stores/pack/pack.h"
 #include "stores/stores.h"
 #include "tiers/delta.h"
@@ -44,6 +45,7 @@ void kiln_mark_free(kiln_mark *mark)
 /* ---- deltas ---- */
 
 typedef struct writing {
+    kiln_context *context;
     kiln__pack_writer *writer;
     int is_reproducible;
     kiln_error **error;
@@ -60,11 +62,17 @@ static kiln_status take_entry(void *env, const kiln__entry *given)
 {
     writing *w = env;
     kiln__entry entry = *given;
+    kiln_blob meta = {0};
+    kiln_status status;
 
     if (kiln__entry_reach_of(entry.kind) != KILN__REACH_ANYWHERE ||
         (w->is_reproducible && !kiln__pack_reproducible(&entry)))
         return KILN_OK;
-    return kiln__pack_writer_add_entry(w->writer, &entry, w->error);
+    status = kiln__entry_complete(&entry, &meta, w->context, w->error);
+    if (status == KILN_OK)
+        status = kiln__pack_writer_add_entry(w->writer, &entry, w->error);
+    kiln_blob_release(&meta);
+    return status;
 }
 
 static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
@@ -73,7 +81,8 @@ static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
                                kiln_error **error)
 {
     kiln_error *fault = NULL;
-    writing w = {.is_reproducible = options->reproducible == KILN_SWITCH_ON,
+    writing w = {.context = context,
+                 .is_reproducible = options->reproducible == KILN_SWITCH_ON,
                  .error = &fault};
     const kiln__delta_taker taker = {take_entry, &w};
     kiln_status status = kiln__pack_writer_new(&w.writer, &context->alloc);

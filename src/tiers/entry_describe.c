@@ -10,6 +10,7 @@
 #include "context/keys/key.h"
 #include "kiln/kernel.h"
 #include "stores/entry_versions.h"
+#include "tiers/binary/deferred.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/entry_writer.h"
 
@@ -272,6 +273,9 @@ static kiln_status show_binary(showing *s, const kiln_alloc *alloc,
     show(s, "target", "%s", kiln_artifact_target(artifact));
     for (size_t i = 0; i < kiln_artifact_kernel_count(artifact); i++)
         show_kernel(s, kiln_artifact_kernel(artifact, i));
+    if (artifact->deferred_size > 0)
+        show(s, "second body", "%s",
+             kiln__deferred_is_open(artifact) ? "to be made" : "made");
     for (size_t i = 0; i < kiln_artifact_site_count(artifact); i++) {
         const kiln_site_info *site = kiln_artifact_site(artifact, i);
 

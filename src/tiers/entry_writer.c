@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "context/log.h"
 #include "stores/stores.h"
+#include "tiers/binary/stored_binary.h"
 #include "tiers/entry_writer.h"
 #include "tiers/typed/assumptions.h"
 
@@ -42,12 +43,21 @@ static int is_same(const void *a, size_t a_size, const void *b, size_t b_size)
     return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
 }
 
+static int is_same_meta(const kiln_alloc *alloc, const kiln__entry *made,
+                        const kiln__entry *stored)
+{
+    return is_same(made->meta, made->meta_size, stored->meta,
+                   stored->meta_size) ||
+           (made->kind == KILN__ENTRY_BINARY &&
+            kiln__entries_of_one_artifact(alloc, made, stored));
+}
+
 /* Compares a new entry with a stored one; the time of building may differ. */
-static int agrees(const kiln__entry *made, const kiln__entry *stored)
+static int agrees(const kiln_alloc *alloc, const kiln__entry *made,
+                  const kiln__entry *stored)
 {
     return made->relocation == stored->relocation &&
-           is_same(made->meta, made->meta_size, stored->meta,
-                   stored->meta_size) &&
+           is_same_meta(alloc, made, stored) &&
            is_same(made->payload, made->payload_size, stored->payload,
                    stored->payload_size);
 }
@@ -60,7 +70,7 @@ static kiln__entry_fault fault_of(kiln_context *context,
 {
     char digest[KILN_DIGEST_TEXT_SIZE];
 
-    if (agrees(made, stored))
+    if (agrees(&context->alloc, made, stored))
         return KILN__FAULT_NONE;
     if (made->kind == KILN__ENTRY_INSTANCE &&
         kiln__entries_of_two_programs(&context->alloc, made, stored))

@@ -224,6 +224,9 @@ typedef struct kiln_cache_answer {
     /* For a binary: why a process that built it did not keep it, so that each
        process builds it again, with the text of KILN_EVENT_SESSION; or NULL. */
     const char *session;
+    /* For a binary of the host that is found: why a launch ran groups with all
+       checks, with the text of KILN_EVENT_CHECKED; or NULL. */
+    const char *checked;
 } kiln_cache_answer;
 
 typedef void (*kiln_cache_answer_fn)(void *env,

@@ -4,6 +4,7 @@
 #define KILN_BACKENDS_HOST_HOST_BACKEND_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "abi/host_abi.h"
 #include "backends/report_text.h"
@@ -52,6 +53,48 @@ kiln_status kiln__host_image_load(kiln__host_image **out,
 /* Returns the address of an exported function, or NULL. */
 void *kiln__host_image_symbol(const kiln__host_image *image, const char *name);
 void kiln__host_image_unload(kiln__host_image *image);
+
+/* ---- host_deferred.c: second bodies ---- */
+
+/* What a backend's modules share for making them. */
+typedef struct kiln__host_deferral {
+    kiln_context *context;
+    kiln__mutex lock;
+    kiln__condition changed;
+    kiln__fork_guard guard;
+} kiln__host_deferral;
+
+kiln_status kiln__host_deferral_init(kiln__host_deferral *deferral,
+                                     kiln_context *context);
+void kiln__host_deferral_dispose(kiln__host_deferral *deferral);
+
+typedef int32_t (*kiln__host_entry)(struct kiln__host_launch_state *launch,
+                                    const void *arguments, uint64_t first_group,
+                                    uint64_t last_group, void *memory);
+
+/* A loaded artifact. */
+typedef struct kiln__host_module {
+    kiln__host_deferral *deferral;
+    kiln__host_image *image;
+    const kiln_artifact *artifact;      /* a reference; NULL: there is no second
+                                           body */
+    _Atomic(kiln__host_image *) second; /* NULL: it was not needed yet */
+    /* Both are set before `second`. */
+    kiln__host_entry second_entry;
+    uint32_t second_stack; /* in bytes, as kiln_kernel_info's */
+    pid_t maker; /* process in which a thread makes it, under the lock;
+                    0: none */
+    _Atomic uint32_t unproved; /* the first check that needed it; 0: none */
+    atomic_int is_told;
+} kiln__host_module;
+
+/* Makes and loads the second body, unless that has been done, because of a
+   check with that number. */
+kiln_status kiln__host_second_get(kiln__host_module *module, uint32_t unproved,
+                                  kiln_error **error);
+/* Tells the host, once, that and why a launch needed it. */
+void kiln__host_second_tell(kiln__host_module *module,
+                            const kiln_kernel *kernel);
 
 /* ---- host_pool.c: fork and join ---- */
 
@@ -176,10 +219,6 @@ typedef struct kiln__host_record {
     char message[KILN__HOST_MESSAGE_SIZE];
     kiln__frame_record frames;
 } kiln__host_record;
-
-typedef int32_t (*kiln__host_entry)(struct kiln__host_launch_state *launch,
-                                    const void *arguments, uint64_t first_group,
-                                    uint64_t last_group, void *memory);
 
 /* Chooses a group for a grid: as many items along x as the grid has, at most
    KILN__HOST_GROUP_ITEMS or, if that is less, the greater of 1024 and a quarter

@@ -4,6 +4,7 @@
 
 #include "backends/host/host_backend.h"
 #include "base/error.h"
+#include "tiers/binary/artifact.h"
 
 /*
  * The only device is this process. Its memory is that of the process, its
@@ -15,12 +16,8 @@ typedef struct host_backend {
     kiln_context *context;
     kiln__host_pool *pool;
     kiln__host_timer timer;
+    kiln__host_deferral deferral;
 } host_backend;
-
-typedef struct host_module {
-    host_backend *backend;
-    kiln__host_image *image;
-} host_module;
 
 typedef struct host_queue {
     host_backend *backend;
@@ -80,7 +77,7 @@ static kiln_status load_module(void *self, void *device,
 {
     host_backend *backend = self;
     const kiln_alloc *alloc = &backend->context->alloc;
-    host_module *made;
+    kiln__host_module *made;
     const void *bytes;
     size_t size;
     kiln_status status;
@@ -90,13 +87,15 @@ static kiln_status load_module(void *self, void *device,
     made = kiln__allocate(alloc, sizeof *made);
     if (made == NULL)
         return kiln__error_no_memory(error);
-    made->backend = backend;
+    made->deferral = &backend->deferral;
     bytes = kiln_artifact_bytes(artifact, &size);
     status = kiln__host_image_load(&made->image, alloc, bytes, size, error);
     if (status != KILN_OK) {
         kiln__deallocate(alloc, made, sizeof *made);
         return status;
     }
+    if (artifact->deferred_size > 0)
+        made->artifact = kiln__artifact_retain_origin(artifact);
     *module = made;
     return KILN_OK;
 }
@@ -104,7 +103,7 @@ static kiln_status load_module(void *self, void *device,
 static kiln_status symbol(void *self, void *module, const char *name,
                           void **function, kiln_error **error)
 {
-    const host_module *from = module;
+    const kiln__host_module *from = module;
 
     (void)self;
     *function = kiln__host_image_symbol(from->image, name);
@@ -117,9 +116,11 @@ static kiln_status symbol(void *self, void *module, const char *name,
 static void unload(void *self, void *module)
 {
     host_backend *backend = self;
-    host_module *old = module;
+    kiln__host_module *old = module;
 
     kiln__host_image_unload(old->image);
+    kiln__host_image_unload(atomic_load(&old->second));
+    kiln_artifact_release(old->artifact);
     kiln__deallocate(&backend->context->alloc, old, sizeof *old);
 }
 
@@ -246,6 +247,7 @@ static void backend_free(void *self)
 {
     host_backend *backend = self;
 
+    kiln__host_deferral_dispose(&backend->deferral);
     kiln__host_timer_dispose(&backend->timer);
     kiln__host_pool_free(backend->pool);
     kiln__deallocate(&backend->context->alloc, backend, sizeof *backend);
@@ -286,6 +288,12 @@ kiln_status kiln__host_backend_new(kiln_backend_ops *ops, void **self,
         return kiln__error_no_memory(error);
     }
     if (kiln__host_timer_init(&backend->timer, context) != KILN_OK) {
+        kiln__host_pool_free(backend->pool);
+        kiln__deallocate(&context->alloc, backend, sizeof *backend);
+        return kiln__error_no_memory(error);
+    }
+    if (kiln__host_deferral_init(&backend->deferral, context) != KILN_OK) {
+        kiln__host_timer_dispose(&backend->timer);
         kiln__host_pool_free(backend->pool);
         kiln__deallocate(&context->alloc, backend, sizeof *backend);
         return kiln__error_no_memory(error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "abi/heap_abi.h"
+#include "backends/backend.h"
 #include "backends/host/host_backend.h"
 #include "backends/report_text.h"
 #include "base/error.h"
@@ -52,6 +53,8 @@ typedef struct host_launch {
     atomic_uint no_memory;
     size_t stack_bytes; /* needed by the entry */
     atomic_uint no_stack;
+    kiln__host_module *module;    /* for kernels with a second body, or NULL */
+    _Atomic(kiln_error *) failed; /* why that could not be made */
 } host_launch;
 
 /* ---- exceptions ---- */
@@ -246,24 +249,30 @@ static void *run_piece(void *argument)
     return NULL;
 }
 
-/* Runs the groups on a new thread with enough stack; a kernel gives the same
+/* Runs something on a new thread with so much stack; a kernel gives the same
    results on any thread. */
-static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
+static void on_new_thread(host_launch *run, size_t stack_bytes,
+                          void *(*start)(void *), void *argument)
 {
-    piece p = {run, first, last};
     kiln__thread thread;
 
-    if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) != 0)
-        return;
     if (kiln__thread_start(&thread,
-                           run->stack_bytes + KILN__STACK_RESERVE + STACK_MORE,
-                           run_piece, &p) != KILN_OK) {
+                           stack_bytes + KILN__STACK_RESERVE + STACK_MORE,
+                           start, argument) != KILN_OK) {
         atomic_store_explicit(&run->no_stack, 1, memory_order_relaxed);
         return;
     }
     kiln__blocking_enter(run->context);
     kiln__thread_join(thread);
     kiln__blocking_leave(run->context);
+}
+
+static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
+{
+    piece p = {run, first, last};
+
+    if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) == 0)
+        on_new_thread(run, run->stack_bytes, run_piece, &p);
 }
 
 static void run_groups(void *env, uint64_t first, uint64_t last)
@@ -275,6 +284,73 @@ static void run_groups(void *env, uint64_t first, uint64_t last)
     else
         run_elsewhere(run, first, last);
 }
+
+/* ---- second bodies ---- */
+
+typedef struct second_run {
+    host_launch *run;
+    const void *arguments;
+    uint64_t group;
+    void *memory;
+    int32_t result;
+} second_run;
+
+static void call_second(second_run *s)
+{
+    s->result = s->run->module->second_entry(&s->run->launch, s->arguments,
+                                             s->group, s->group + 1, s->memory);
+}
+
+static void *run_second(void *argument)
+{
+    second_run *s = argument;
+    const kiln_context *context = s->run->context;
+    kiln__float_mode mode;
+
+    kiln__own_thread_enter(context);
+    mode = kiln__float_enter();
+    call_second(s);
+    kiln__float_leave(mode);
+    kiln__own_thread_leave(context);
+    return NULL;
+}
+
+/* Keeps the first failure, and stops the launch. */
+static void fail_second(host_launch *run, kiln_error *error)
+{
+    kiln_error *none = NULL;
+
+    if (!atomic_compare_exchange_strong(&run->failed, &none, error))
+        kiln_error_free(error);
+    kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
+}
+
+static int32_t run_deferred(struct kiln__host_launch_state *launch,
+                            const void *arguments, uint64_t group, void *memory,
+                            uint32_t which)
+{
+    host_launch *run = (host_launch *)(void *)launch;
+    second_run s = {run, arguments, group, memory, 1};
+    kiln_error *error = NULL;
+    uint32_t none = 0;
+
+    if (kiln__host_second_get(run->module, which, &error) != KILN_OK) {
+        fail_second(run, error);
+        return 1;
+    }
+    atomic_compare_exchange_strong_explicit(&run->module->unproved, &none,
+                                            which, memory_order_relaxed,
+                                            memory_order_relaxed);
+    kiln__stack_enter(run->context);
+    if (run->module->second_stack <= STACK_OF_ANY ||
+        kiln__stack_left() >= run->module->second_stack + KILN__STACK_RESERVE)
+        call_second(&s);
+    else
+        on_new_thread(run, run->module->second_stack, run_second, &s);
+    return s.result;
+}
+
+/* ---- the shape of a launch ---- */
 
 #define ALIGNMENT ((uint64_t)KILN__HOST_MEMORY_ALIGNMENT)
 
@@ -393,6 +469,7 @@ static void begin_launch(host_launch *run, kiln_context *context,
         request->heap != NULL ? clear_heap(request->heap) : &no_heap;
     run->launch.frame = take_frame;
     run->launch.stop = &record->stop.reason;
+    run->launch.run_deferred = run_deferred;
     run->context = context;
     run->entry = entry_of(request->function);
     run->function = request->function;
@@ -405,6 +482,10 @@ static void begin_launch(host_launch *run, kiln_context *context,
     atomic_init(&run->no_memory, 0);
     run->stack_bytes = request->kernel->info->stack_bytes;
     atomic_init(&run->no_stack, 0);
+    run->module = request->kernel->module != NULL
+                      ? request->kernel->module->handle
+                      : NULL;
+    atomic_init(&run->failed, NULL);
 }
 
 /* Groups were left out, but not because of an exception. */
@@ -426,8 +507,23 @@ static kiln_status tell_left(const host_launch *run, kiln_error **error)
     }
 }
 
-static kiln_status outcome(const host_launch *run, kiln_error **error)
+/* Some group could not run, since its body could not be made. */
+static kiln_status give_failure(host_launch *run, kiln_error **error)
 {
+    kiln_error *failure = atomic_load(&run->failed);
+    const kiln_status status = kiln_error_status(failure);
+
+    if (error != NULL)
+        *error = failure;
+    else
+        kiln_error_free(failure);
+    return status;
+}
+
+static kiln_status outcome(host_launch *run, kiln_error **error)
+{
+    if (atomic_load_explicit(&run->failed, memory_order_acquire) != NULL)
+        return give_failure(run, error);
     if (atomic_load_explicit(&run->launch.failed, memory_order_relaxed) != 0)
         return KILN_EEXCEPTION;
     if (atomic_load_explicit(&run->no_memory, memory_order_relaxed) != 0)
@@ -505,5 +601,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     else
         status = run_all(&run, pool, items, error);
     kiln__host_stop_end(&record->stop);
+    if (run.module != NULL)
+        kiln__host_second_tell(run.module, request->kernel);
     return status;
 }

@@ -355,8 +355,9 @@ static void remove_module(kiln__lowering *l)
     l->functions[0].known = NULL;
 }
 
-/* Makes the proof and the clip function. If there is a proof, the body that
-   exists stays in its module, which becomes the checked one. */
+/* Makes the proof and the clip function, in a module for the second body. If
+   there is a proof, the body that exists stays in its module, which becomes the
+   checked one. */
 static kiln_status prove(kiln__lowering *l)
 {
     kiln_status status;
@@ -364,13 +365,12 @@ static kiln_status prove(kiln__lowering *l)
     add_module(l->job);
     kiln__job_switch(l->job);
     status = clip(l);
-    kiln__job_switch(l->job);
     if (status == KILN_OK)
         status = kiln__lower_prove(l);
-    if (l->job->proof_function == NULL)
-        remove_module(l);
-    else
-        kiln__job_switch(l->job);
+    if (l->job->proof_function != NULL)
+        return status;
+    kiln__job_switch(l->job);
+    remove_module(l);
     return status;
 }
 

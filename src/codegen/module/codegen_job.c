@@ -89,12 +89,14 @@ int kiln__request_has_foreign(const kiln__codegen_request *request)
     for (size_t i = 0; i < request->function_count; i++)
         if (request->functions[i].external != NULL)
             return 1;
-    return request->module != NULL;
+    return request->module != NULL && request->form != KILN__EMIT_DEFERRED;
 }
 
 int kiln__job_has_foreign(const kiln__codegen_job *job)
 {
-    return job->request->module != NULL || job->externals != NULL;
+    return (job->request->module != NULL &&
+            job->request->form != KILN__EMIT_DEFERRED) ||
+           job->externals != NULL;
 }
 
 /* ---- external tools ---- */

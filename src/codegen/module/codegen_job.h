@@ -31,17 +31,19 @@
  * returns 0, or 1 after it raised an exception.
  *
  * Where the backend has `runs_tiles` and a proof of bounds pays off, there are
- * two more functions. `i1 @ENTRY.proof(ptr %item, <flattened arguments>,
+ * two more functions. `i32 @ENTRY.proof(ptr %item, <flattened arguments>,
  * i64 x 6)` takes the least and the greatest global ids of a tile, and returns
- * true if none of the tile's items fails a check of bounds. @ENTRY.safe.item is
- * the item function for such a tile. Both need only the launch and the group's
- * ids set in %item.
+ * 0 if none of the tile's items fails a check of bounds; else the number of one
+ * that it cannot prove, which is one more than its place among job->checks.
+ * @ENTRY.safe.item is the item function for such a tile. Both need only the
+ * launch and the group's ids set in %item.
  *
- * The proof is in a module of its own, the "checked module". With it is all
- * that the groups need for which the proof fails: the item function with its
- * checks. Such groups are few and the proof is short, so that module's code is
- * generated quickly rather than well, and the linker joins both modules. What
- * one module defines for the other is hidden.
+ * What the groups need for which the proof fails, the item function with its
+ * checks, is in a module of its own, the "checked module". Most kernels never
+ * need it. So where job->defers is set, the result has its bitcode, and a
+ * request of the form DEFERRED makes code of it when a launch asks for it.
+ * Otherwise its code is generated at once, quickly rather than well, and the
+ * linker joins both modules. What one module defines for the other is hidden.
  *
  * There may also be `[6 x i64] @ENTRY.clip(...)`, with the same parameters. It
  * returns a box: the least global ids, then one more than the greatest ones,
@@ -140,7 +142,11 @@ typedef struct kiln__codegen_job {
     LLVMValueRef proof_function; /* the same; the proof of bounds */
     LLVMValueRef safe_function;  /* set beside proof_function */
     int safe_can_fail;
-    int has_unchecked; /* some access is neither checked nor proved */
+    kiln__codegen_check *checks; /* what the proof proves, in the arena */
+    uint32_t check_count;
+    int defers; /* the code of checked_module is made when it is needed */
+    kiln_blob deferred; /* then its bitcode */
+    int has_unchecked;  /* some access is neither checked nor proved */
     /* What the code of the second entry assumes of a launch: abi/facts_abi.h.
        NULL: there is one entry. */
     uint8_t *facts;
@@ -553,6 +559,7 @@ typedef struct kiln__codegen_backend {
        job that would show in the code of the next. */
     int owns_machine;
     int runs_tiles;   /* wrap() can use a proof */
+    int may_defer;    /* launches can ask for code: job->defers */
     int emits_text;   /* finish() takes assembly */
     int has_vecmath;  /* Kiln's own mathematics replaces that of C */
     int is_scheduled; /* no pass of LLVM's code generation is left out */

@@ -6,6 +6,8 @@
 #include "context/keys/key.h"
 #include "pipeline/cache_tools/cache_entries.h"
 #include "pipeline/job_keys.h"
+#include "tiers/binary/deferred.h"
+#include "tiers/binary/stored_binary.h"
 #include "tiers/entry_describe.h"
 #include "tiers/frontends.h"
 
@@ -44,6 +46,8 @@ typedef struct explaining {
     nearest best;
     nearest bad;        /* the entry of this very key, if it is rejected */
     kiln__text session; /* why the binary is not stored; empty: unknown */
+    char checked[1024]; /* why it was run with all checks; empty: it was not */
+    const kiln_frontend *frontend;
     kiln_cache_answer_fn see;
     void *env;
     int failed;
@@ -166,6 +170,26 @@ static kiln_status note_bad(explaining *e, const kiln_cache_entry *entry,
     return kiln__error_no_memory(error);
 }
 
+/* Notes why the second body of the wanted binary was made, if it was. */
+static void note_checked(explaining *e, const kiln__entry *entry)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln__deferred deferred;
+    kiln__arena arena;
+
+    if (!kiln__digest_equal(entry->key.digest, e->wanted->key.digest) ||
+        kiln__artifact_decode(&artifact, e->alloc, entry) != KILN_OK)
+        return;
+    kiln__arena_init(&arena, e->alloc);
+    if (artifact->deferred_size > 0 &&
+        kiln__deferred_read(&deferred, &arena, artifact) == KILN_OK &&
+        deferred.unproved > 0)
+        kiln__deferred_reason(e->checked, sizeof e->checked, &deferred,
+                              deferred.unproved, e->frontend);
+    kiln__arena_dispose(&arena);
+    kiln_artifact_release(artifact);
+}
+
 static kiln_status compare(void *env, const kiln__cache_seen *seen,
                            kiln_error **error)
 {
@@ -180,6 +204,8 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
         (void)kiln__session_reason(&e->session, entry, e->wanted->key.digest);
     if (entry->kind != e->wanted->kind)
         return KILN_OK;
+    if (entry->kind == KILN__ENTRY_BINARY)
+        note_checked(e, entry);
     candidate.typed = kiln__entry_typed(entry);
     is_good = fields_of(&candidate.fields, e->alloc, &entry->key);
     candidate.is_named =
@@ -266,6 +292,8 @@ static kiln_status tell(const explaining *e, kiln_error **error)
     /* A later toolchain may have made a binary that can be stored. */
     if (answer.found != KILN_CACHE_FOUND && e->session.size > 0)
         answer.session = e->session.bytes;
+    if (answer.found == KILN_CACHE_FOUND && e->checked[0] != '\0')
+        answer.checked = e->checked;
     answer.fields = list.items;
     answer.field_count = list.count;
     if (good)
@@ -283,6 +311,7 @@ static kiln_status explain_key(void *env, const kiln__job_key *wanted)
     kiln_status status = KILN_ENOMEM;
 
     e->wanted = wanted;
+    e->checked[0] = '\0';
     kiln__text_init(&e->session, e->alloc);
     if (fields_of(&e->fields, e->alloc, &wanted->key))
         status = kiln__cache_walk_all(e->context, &walk, NULL);
@@ -310,6 +339,7 @@ kiln_status kiln_cache_explain(kiln_context *context,
     KILN_REQUIRE(see != NULL, error);
     KILN_TRY(kiln__request_check(context, signature, config, error));
     e.alloc = &context->alloc;
+    e.frontend = signature->function->frontend;
     kiln__text_init(&name, e.alloc);
     kiln__text_add(&name, kiln_function_name(signature->function));
     kiln__text_add(&name, "(");

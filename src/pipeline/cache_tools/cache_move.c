@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "context/log.h"
 #include "pipeline/cache_tools/cache_entries.h"
+#include "pipeline/complete.h"
 #include "pipeline/pack_export.h"
 #include "stores/pack/pack.h"
 
@@ -77,6 +79,7 @@ kiln_status kiln_cache_compact(kiln_cache_report *out, kiln_context *context,
 /* ---- to a pack ---- */
 
 typedef struct exporting {
+    kiln_context *context;
     const kiln_alloc *alloc;
     kiln__pack_writer *writer;
     kiln_cache_export_options options;
@@ -96,6 +99,26 @@ static int is_left_out(const exporting *e, int32_t kind)
              strcmp(e->kind, kiln__entry_kind_text(kind)) != 0));
 }
 
+/* Who uses the pack may have no code generator. Here there may be none,
+   either. */
+static kiln_status add_complete(exporting *e, kiln__entry *entry,
+                                kiln_error **error)
+{
+    kiln_error *cause = NULL;
+    kiln_blob meta = {0};
+    kiln_status status = kiln__entry_complete(entry, &meta, e->context, &cause);
+
+    if (status != KILN_OK)
+        kiln__log(e->context, KILN_LOG_WARNING,
+                  "an entry is exported without its deferred body: %s",
+                  cause != NULL ? kiln_error_message(cause)
+                                : kiln_status_text(status));
+    kiln_error_free(cause);
+    status = kiln__pack_writer_add_entry(e->writer, entry, error);
+    kiln_blob_release(&meta);
+    return status;
+}
+
 static kiln_status export_one(void *env, const kiln__cache_seen *seen,
                               kiln_error **error)
 {
@@ -111,7 +134,7 @@ static kiln_status export_one(void *env, const kiln__cache_seen *seen,
     if (e->options.reproducible == KILN_SWITCH_ON &&
         !kiln__pack_reproducible(&entry))
         return KILN_OK;
-    return kiln__pack_writer_add_entry(e->writer, &entry, error);
+    return add_complete(e, &entry, error);
 }
 
 static kiln_status write_pack(exporting *e, const char *path,
@@ -153,6 +176,7 @@ kiln_status kiln_cache_export(kiln_cache_report *out, kiln_context *context,
     KILN_TRY(kiln__sized_check(out, "kiln_cache_report", error));
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(path != NULL, error);
+    e.context = context;
     walk.alloc = e.alloc = &context->alloc;
     KILN_TRY(kiln__cache_filter_read(&filter, given, error));
     filter.disk_only = 1;

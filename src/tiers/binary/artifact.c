@@ -93,6 +93,10 @@ static void fill_artifact(kiln_artifact *artifact, kiln__arena *arena,
         artifact->facts =
             kiln__arena_copy(arena, source->facts, source->fact_size);
     artifact->fact_size = source->fact_size;
+    if (source->deferred_size > 0)
+        artifact->deferred =
+            kiln__arena_copy(arena, source->deferred, source->deferred_size);
+    artifact->deferred_size = source->deferred_size;
     artifact->compile_ns = source->compile_ns;
     artifact->toolchain = kiln__arena_text(
         arena, source->toolchain == NULL ? "" : source->toolchain);

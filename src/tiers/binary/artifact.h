@@ -29,6 +29,8 @@ struct kiln_artifact {
     size_t report_size;
     const void *facts; /* facts_abi.h; NULL: the kernel has one entry */
     size_t fact_size;
+    const void *deferred; /* deferred.h; NULL: there is no second body */
+    size_t deferred_size;
     struct kiln__roots *roots; /* roots of resolved sites, or NULL;
                                   host_objects.h */
     uint64_t compile_ns;
@@ -55,6 +57,8 @@ typedef struct kiln__artifact_source {
     size_t report_size;
     const void *facts;
     size_t fact_size;
+    const void *deferred;
+    size_t deferred_size;
     struct kiln__roots *roots; /* taken over on success; or NULL */
     uint64_t compile_ns;
     const char *toolchain; /* NULL: none */

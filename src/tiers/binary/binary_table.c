@@ -97,6 +97,23 @@ kiln_status kiln__artifact_keep(kiln_context *context,
     return status;
 }
 
+void kiln__artifact_exchange(kiln_context *context, const kiln_artifact *old,
+                             const kiln_artifact *artifact)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__kept_artifact *kept;
+    int is_kept;
+
+    kiln__mutex_lock(&tiers->lock);
+    kept = kiln__map_get(&tiers->artifacts, old->key);
+    is_kept = kept != NULL && kept->artifact == old;
+    if (is_kept)
+        kept->artifact = kiln_artifact_retain(artifact);
+    kiln__mutex_unlock(&tiers->lock);
+    if (is_kept)
+        kiln_artifact_release(old);
+}
+
 /* ---- artifacts that are not in use ---- */
 
 typedef struct listing {

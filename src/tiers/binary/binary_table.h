@@ -20,6 +20,9 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
 /* Keeps a reference; the first artifact of a key is kept. */
 kiln_status kiln__artifact_keep(kiln_context *context,
                                 const kiln_artifact *artifact, int is_packed);
+/* Keeps `artifact` instead, if the old one is kept. */
+void kiln__artifact_exchange(kiln_context *context, const kiln_artifact *old,
+                             const kiln_artifact *artifact);
 /* Drops the reference, if this artifact is the one that is kept. */
 void kiln__artifact_forget(kiln_context *context,
                            const kiln_artifact *artifact);

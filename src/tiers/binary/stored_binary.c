@@ -17,7 +17,7 @@
 /*
  * Meta, after a version: format, target, kernels {name, method, arguments
  * {type, offset, size}, numbers}, sites {name, offset, size, strategy},
- * reports, facts. The payload is the artifact's payload.
+ * reports, facts, what is deferred. The payload is the artifact's payload.
  */
 
 /* Every number of a kernel's metadata, in the order of the encoding. */
@@ -79,6 +79,7 @@ static void encode_meta(kiln__encoder *out, const kiln_artifact *artifact)
         encode_site(out, &artifact->sites[i]);
     kiln__encode_bytes(out, artifact->reports, artifact->report_size);
     kiln__encode_bytes(out, artifact->facts, artifact->fact_size);
+    kiln__encode_bytes(out, artifact->deferred, artifact->deferred_size);
 }
 
 kiln_status kiln__entry_writer_artifact(kiln__entry_writer *out,
@@ -99,16 +100,33 @@ kiln_status kiln__entry_writer_artifact(kiln__entry_writer *out,
     return kiln__entry_writer_finish(out, &key);
 }
 
-void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact)
+static void save(kiln_context *context, const kiln_artifact *artifact,
+                 int replace)
 {
     kiln__entry_writer writer;
 
     if (!kiln__stores_write(context, KILN__ENTRY_BINARY))
         return;
-    if (kiln__entry_writer_artifact(&writer, &context->alloc, artifact) ==
+    if (kiln__entry_writer_artifact(&writer, &context->alloc, artifact) !=
         KILN_OK)
+        ;
+    else if (replace)
+        kiln__stores_put(context, &writer.entry, 1);
+    else
         kiln__entry_writer_put(context, &writer);
     kiln__entry_writer_dispose(&writer);
+}
+
+void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact)
+{
+    save(context, artifact, 0);
+}
+
+void kiln__artifact_replace(kiln_context *context, const kiln_artifact *old,
+                            const kiln_artifact *artifact)
+{
+    kiln__artifact_exchange(context, old, artifact);
+    save(context, artifact, 1);
 }
 
 /* ---- reading ---- */
@@ -218,7 +236,7 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
         .compile_ns = entry->build_ns,
     };
     kiln_status status = KILN_ECORRUPT;
-    kiln__span_of_bytes reports, facts;
+    kiln__span_of_bytes reports, facts, deferred;
     decoding d;
 
     kiln__arena_init(&d.arena, alloc);
@@ -236,10 +254,37 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
     facts = kiln__read_bytes(&d.reader);
     source.facts = facts.data;
     source.fact_size = facts.size;
+    deferred = kiln__read_bytes(&d.reader);
+    source.deferred = deferred.data;
+    source.deferred_size = deferred.size;
     if (kiln__reader_is_done(&d.reader) && !d.arena.failed)
         status = kiln__artifact_new(out, &source);
     kiln__arena_dispose(&d.arena);
     return status;
+}
+
+/* What an artifact deferred is the last field of its meta. */
+static size_t size_before_deferred(const kiln_alloc *alloc,
+                                   const kiln__entry *entry)
+{
+    const kiln_artifact *artifact = NULL;
+    size_t size = entry->meta_size;
+
+    if (kiln__artifact_decode(&artifact, alloc, entry) == KILN_OK &&
+        artifact->deferred_size > 0)
+        size -= artifact->deferred_size;
+    kiln_artifact_release(artifact);
+    return size;
+}
+
+int kiln__entries_of_one_artifact(const kiln_alloc *alloc, const kiln__entry *a,
+                                  const kiln__entry *b)
+{
+    const size_t size = size_before_deferred(alloc, a);
+
+    /* The size of the field that may differ is in front of it. */
+    return size == size_before_deferred(alloc, b) && size >= sizeof(uint64_t) &&
+           memcmp(a->meta, b->meta, size - sizeof(uint64_t)) == 0;
 }
 
 static const kiln_artifact *take_artifact(kiln_context *context,

@@ -11,6 +11,10 @@
 const kiln_artifact *kiln__artifact_recall(kiln_context *context,
                                            const kiln_key *key);
 void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact);
+/* Puts an artifact with the same key, and more in it, in the place of the old
+   one, in memory and in the stores. */
+void kiln__artifact_replace(kiln_context *context, const kiln_artifact *old,
+                            const kiln_artifact *artifact);
 /* An artifact from a store cannot be loaded: it is forgotten, and dropped from
    the store. */
 void kiln__artifact_reject(kiln_context *context,
@@ -28,6 +32,10 @@ const kiln_artifact *kiln__artifact_receive(kiln_context *context,
 kiln_status kiln__artifact_decode(const kiln_artifact **out,
                                   const kiln_alloc *alloc,
                                   const kiln__entry *entry);
+/* True if two entries of artifacts have the same meta, but that one may have
+   deferred a body whose code is in the other. */
+int kiln__entries_of_one_artifact(const kiln_alloc *alloc, const kiln__entry *a,
+                                  const kiln__entry *b);
 kiln_status kiln__entry_writer_artifact(kiln__entry_writer *out,
                                         const kiln_alloc *alloc,
                                         const kiln_artifact *artifact);

@@ -596,5 +596,6 @@ const kiln__codegen_backend kiln__host_codegen = {
     .adapt = adapt,
     .own_variable = KILN__HOST_ALARM,
     .runs_tiles = 1,
+    .may_defer = 1,
     .has_vecmath = 1,
 };

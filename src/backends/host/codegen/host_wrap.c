@@ -5,6 +5,7 @@
 #include "backends/host/codegen/host_codegen.h"
 #include "backends/host/codegen/host_wrap.h"
 #include "base/error.h"
+#include "codegen/module/codegen_values.h"
 
 /*
  * The kernel of host_abi.h:
@@ -19,9 +20,9 @@
  *
  * If lowering made a clip function, the loops run over the box that it returns.
  * If lowering made a proof, it is evaluated for each group. A group for which
- * it is true is run by the safe item function. Any other group is run by a
- * second kernel of the same form around the checked item function. That kernel
- * and the proof are in the checked module.
+ * it holds is run by the safe item function. Any other group is run by a second
+ * kernel of the same form around the checked item function. That kernel is in
+ * the checked module. If it is deferred, the launch runs it.
  *
  * The loops run in the order of memory, x innermost. Their counters are known
  * not to be negative and not to wrap, which lets LLVM remove checks of bounds
@@ -301,32 +302,65 @@ static LLVMValueRef has_items(wrapper *w)
     return all;
 }
 
-/* Returns true when no item of the group fails a check. */
+/* Returns 0 when no item of the group fails a check, else the number of one
+   that may fail. */
 static LLVMValueRef call_proof(wrapper *w)
 {
     LLVMValueRef arguments[8] = {w->tile, w->block_arguments};
-    LLVMValueRef holds;
 
     for (uint32_t d = 0; d < 3; d++)
         set_member(w, w->tile, offsetof(struct kiln__host_item, group_id), d,
                    w->group_id[d]);
     bound_items(w, arguments + 2);
-    holds = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->proof),
-                           w->proof, arguments, 8, "");
-    return LLVMBuildICmp(w->builder, LLVMIntNE, holds,
-                         LLVMConstNull(LLVMTypeOf(holds)), "");
+    return LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->proof),
+                          w->proof, arguments, 8, "");
 }
 
-/* Runs the group by the checked kernel. */
-static void call_checked(wrapper *w, LLVMValueRef group)
+/* Calls the checked kernel of this image. */
+static LLVMValueRef call_checked(wrapper *w, LLVMValueRef group)
 {
     const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
     LLVMValueRef arguments[5] = {w->launch, w->block_arguments, group,
                                  LLVMBuildAdd(w->builder, group, one, ""),
                                  LLVMGetParam(w->function, KILN__HOST_MEMORY)};
-    const LLVMValueRef raised =
-        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->checked),
-                       w->checked, arguments, 5, "");
+
+    return LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->checked),
+                          w->checked, arguments, 5, "");
+}
+
+/* Calls the launch, which makes the checked kernel when it is first needed. */
+static LLVMValueRef call_deferred(wrapper *w, LLVMValueRef group,
+                                  LLVMValueRef which)
+{
+    const LLVMTypeRef pointer = LLVMPointerTypeInContext(w->job->context, 0);
+    LLVMTypeRef types[5] = {pointer, pointer, w->i64, pointer,
+                            kiln__job_i32(w->job)};
+    LLVMValueRef arguments[5] = {w->launch, w->block_arguments, group,
+                                 LLVMGetParam(w->function, KILN__HOST_MEMORY),
+                                 which};
+    const LLVMValueRef callback =
+        LLVMBuildLoad2(w->builder, pointer,
+                       kiln__host_member(w->job, w->builder, w->launch,
+                                         KILN__OF_LAUNCH(run_deferred, 0)),
+                       "");
+    LLVMValueRef call;
+
+    kiln__host_mark_invariant(w->job, callback);
+    call = LLVMBuildCall2(w->builder, LLVMFunctionType(types[4], types, 5, 0),
+                          callback, arguments, 5, "");
+    LLVMAddCallSiteAttribute(
+        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(w->job->context, kiln__attribute_kind("cold"),
+                                0));
+    return call;
+}
+
+/* Runs the group by the checked kernel, since check `which` is not proved. */
+static void run_checked(wrapper *w, LLVMValueRef group, LLVMValueRef which)
+{
+    const LLVMValueRef raised = w->checked != NULL
+                                    ? call_checked(w, group)
+                                    : call_deferred(w, group, which);
 
     leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
                               LLVMConstNull(LLVMTypeOf(raised)), ""));
@@ -337,12 +371,13 @@ static void call_checked(wrapper *w, LLVMValueRef group)
 static void run_group(wrapper *w, LLVMValueRef group)
 {
     LLVMBasicBlockRef some, safe, checked, done;
+    LLVMValueRef which;
 
     for (uint32_t d = 0; d < 3; d++)
         find_items(w, d);
     if (w->clips)
         clip_items(w);
-    if (w->checked == NULL) {
+    if (w->proof == NULL) {
         run_body(w);
         return;
     }
@@ -352,12 +387,16 @@ static void run_group(wrapper *w, LLVMValueRef group)
     done = add_block(w, "");
     LLVMBuildCondBr(w->builder, has_items(w), some, done);
     LLVMPositionBuilderAtEnd(w->builder, some);
-    LLVMBuildCondBr(w->builder, call_proof(w), safe, checked);
+    which = call_proof(w);
+    LLVMBuildCondBr(w->builder,
+                    LLVMBuildICmp(w->builder, LLVMIntEQ, which,
+                                  LLVMConstNull(LLVMTypeOf(which)), ""),
+                    safe, checked);
     LLVMPositionBuilderAtEnd(w->builder, safe);
     run_body(w);
     LLVMBuildBr(w->builder, done);
     LLVMPositionBuilderAtEnd(w->builder, checked);
-    call_checked(w, group);
+    run_checked(w, group, which);
     LLVMBuildBr(w->builder, done);
     LLVMPositionBuilderAtEnd(w->builder, done);
 }
@@ -367,7 +406,7 @@ static void run_group(wrapper *w, LLVMValueRef group)
 /* A group with an exception is to be known by its number. */
 static int may_join(const wrapper *w)
 {
-    return !w->job->for_group && !w->body_can_fail && w->checked == NULL &&
+    return !w->job->for_group && !w->body_can_fail && w->proof == NULL &&
            kiln__host_groups_may_join(w->job, w->body);
 }
 
@@ -397,7 +436,7 @@ static LLVMValueRef count_joined(wrapper *w)
 static void build(wrapper *w)
 {
     LLVMTypeRef i32 = kiln__job_i32(w->job);
-    const int can_leave = w->body_can_fail || w->checked != NULL;
+    const int can_leave = w->body_can_fail || w->proof != NULL;
     LLVMValueRef count;
     loop group;
 
@@ -406,7 +445,7 @@ static void build(wrapper *w)
     w->item = add_item(w, "item");
     set_id(w, offsetof(struct kiln__host_item, memory), 0,
            LLVMGetParam(w->function, KILN__HOST_MEMORY));
-    if (w->checked != NULL)
+    if (w->proof != NULL)
         w->tile = add_item(w, "tile");
     kiln__host_load_shape(w);
     kiln__host_load_arguments(w);
@@ -449,8 +488,10 @@ static LLVMValueRef make_kernel(wrapper *w, const char *name)
     return w->function;
 }
 
-/* ---- the checked module ---- */
+/* ---- the proof, and the checked module ---- */
 
+/* The proof is called once for each group and is straight code, which code
+   generation without optimisation takes the least time for. */
 static LLVMValueRef add_proof(const kiln__codegen_job *job, const char *name)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
@@ -462,6 +503,9 @@ static LLVMValueRef add_proof(const kiln__codegen_job *job, const char *name)
     function = LLVMAddFunction(
         job->module, name, LLVMFunctionType(kiln__job_i32(job), types, 8, 0));
     kiln__host_attribute(job, function, -1, "nounwind");
+    kiln__host_attribute(job, function, -1, "noinline");
+    kiln__host_attribute(job, function, -1, "optnone");
+    LLVMSetLinkage(function, LLVMInternalLinkage);
     return function;
 }
 
@@ -472,7 +516,6 @@ static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
     const LLVMValueRef proof = job->proof_function;
     const unsigned count = LLVMCountParams(proof);
     wrapper w = {.job = job, .i64 = kiln__job_i64(job)};
-    LLVMValueRef holds;
 
     w.values =
         kiln__arena_allocate_array(&job->arena, count, sizeof(LLVMValueRef));
@@ -486,46 +529,47 @@ static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
     kiln__host_load_arguments(&w);
     for (unsigned i = 0; i < 6; i++)
         w.values[w.value_count++] = LLVMGetParam(w.function, 2 + i);
-    holds = LLVMBuildCall2(w.builder, LLVMGlobalGetValueType(proof), proof,
-                           w.values, count, "");
     LLVMBuildRet(w.builder,
-                 LLVMBuildZExt(w.builder, holds, kiln__job_i32(job), ""));
+                 LLVMBuildCall2(w.builder, LLVMGlobalGetValueType(proof), proof,
+                                w.values, count, ""));
     LLVMDisposeBuilder(w.builder);
     return w.function;
 }
 
-static kiln_status make_checked(kiln__codegen_job *job, const char *kernel,
-                                const char *proof)
+/* Makes the checked kernel, in its module. */
+static LLVMValueRef make_checked(kiln__codegen_job *job, const char *name)
 {
     wrapper w = {
         .job = job, .body = job->item_function, .body_can_fail = job->can_fail};
-    LLVMValueRef made[2];
+    LLVMValueRef made;
 
     kiln__job_switch(job);
-    made[0] = make_kernel(&w, kernel);
-    made[1] = made[0] == NULL ? NULL : make_proof(job, proof);
-    for (int i = 0; i < 2 && made[i] != NULL; i++)
-        LLVMSetVisibility(made[i], LLVMHiddenVisibility);
-    if (made[1] != NULL && job->for_group)
+    made = make_kernel(&w, name);
+    if (made != NULL && job->for_group)
         kiln__host_mark_loops(job);
     kiln__job_switch(job);
-    return made[1] != NULL ? KILN_OK : KILN_ENOMEM;
+    return made;
 }
 
-/* Makes what the checked module defines for the kernel, and declares it. */
+/* Makes the checked kernel and declares it beside the proof. A deferred one
+   becomes the only kernel of an image of its own. */
 static kiln_status add_checked(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
-    const char *kernel =
+    const char *name =
         kiln__arena_format(&job->arena, "%s.checked", job->request->entry);
-    const char *proof =
-        kiln__arena_format(&job->arena, "%s.tile", job->request->entry);
+    LLVMValueRef made;
 
-    KILN_TRY(make_checked(job, kernel, proof));
-    w->checked = kiln__host_add_kernel(job, kernel);
-    w->proof = add_proof(job, proof);
+    w->proof = make_proof(
+        job, kiln__arena_format(&job->arena, "%s.tile", job->request->entry));
+    made = make_checked(job, job->defers ? job->request->entry : name);
+    if (w->proof == NULL || made == NULL || name == NULL)
+        return KILN_ENOMEM;
+    if (job->defers)
+        return KILN_OK;
+    LLVMSetVisibility(made, LLVMHiddenVisibility);
+    w->checked = kiln__host_add_kernel(job, name);
     LLVMSetVisibility(w->checked, LLVMHiddenVisibility);
-    LLVMSetVisibility(w->proof, LLVMHiddenVisibility);
     kiln__host_attribute(job, w->checked, -1, "cold");
     return KILN_OK;
 }

@@ -31,8 +31,9 @@ typedef struct kiln__host_wrapper {
     LLVMBasicBlockRef failed;
     LLVMValueRef body; /* the item function to call */
     int body_can_fail;
-    LLVMValueRef checked; /* the kernel for groups without a proof, or NULL */
-    LLVMValueRef proof;   /* set beside it: i32 (tile, packed block, i64 x 6) */
+    LLVMValueRef proof;   /* i32 (tile, packed block, i64 x 6), or NULL */
+    LLVMValueRef checked; /* the kernel for groups without a proof; NULL: there
+                             is no proof, or it is deferred */
     int clips;
     LLVMValueRef joined; /* how many groups run as one at most, or NULL */
     LLVMValueRef width;  /* in x, of the groups that do now */

@@ -168,7 +168,7 @@ static kiln_status attempt(kiln__prover *p)
     kiln__fact_input *inputs;
 
     p->begin = begin_grid;
-    KILN_TRY(kiln__prove_interpret(p, "facts", &function));
+    KILN_TRY(kiln__prove_interpret(p, "facts", p->i1, &function));
     if (p->budget < 0 || p->motion_failed) {
         LLVMDeleteFunction(function);
         return KILN_OK;

@@ -261,6 +261,24 @@ static int is_first(const kiln__prover *p, const kiln__obligation *o)
     return 1;
 }
 
+/* Sizes and ids are what the proof assumes of them. */
+static LLVMValueRef sizes_are_small(kiln__prover *p)
+{
+    return LLVMBuildICmp(p->l->builder, LLVMIntULE, p->sizes,
+                         kiln__prove_number(p, p->size_most), "");
+}
+
+static void note_proved(kiln__prover *p)
+{
+    for (size_t i = 0; i < p->l->count; i++) {
+        kiln__lower_function *f = &p->l->functions[i];
+
+        f->proved = p->seen[i];
+        for (size_t n = 0; n < f->ir.nodes.count; n++)
+            f->proved[n] &= !p->lost[i][n];
+    }
+}
+
 LLVMValueRef kiln__prove_conclude(kiln__prover *p)
 {
     LLVMValueRef all = kiln__prove_truth(p, 1);
@@ -269,28 +287,61 @@ LLVMValueRef kiln__prove_conclude(kiln__prover *p)
         if (!is_lost(p, o) && is_first(p, o))
             all = kiln__prove_and(p, all, o->holds);
     if (p->sizes != NULL)
-        all = kiln__prove_and(p, all,
-                              LLVMBuildICmp(p->l->builder, LLVMIntULE, p->sizes,
-                                            kiln__prove_number(p, p->size_most),
-                                            ""));
-    for (size_t i = 0; i < p->l->count; i++) {
-        kiln__lower_function *f = &p->l->functions[i];
-
-        f->proved = p->seen[i];
-        for (size_t n = 0; n < f->ir.nodes.count; n++)
-            f->proved[n] &= !p->lost[i][n];
-    }
+        all = kiln__prove_and(p, all, sizes_are_small(p));
+    note_proved(p);
     return all;
 }
 
+/* Adds a check to those that a proof names; returns its number. The IR ends
+   with lowering. */
+static LLVMValueRef name_check(kiln__prover *p, const kiln__obligation *o,
+                               LLVMTypeRef i32)
+{
+    kiln__codegen_job *job = p->l->job;
+    const char *method =
+        kiln__arena_text(&job->arena, o != NULL ? o->f->ir.method : "");
+
+    p->failed |= method == NULL;
+    job->checks[job->check_count++] = (kiln__codegen_check){
+        .method = method,
+        .ordinal =
+            o != NULL ? kiln__ir_node_at(&o->f->ir, o->node)->ordinal : 0,
+    };
+    return LLVMConstInt(i32, job->check_count, 0);
+}
+
+/* Returns `which`, or if the condition does not hold, the number of the
+   check. */
+static LLVMValueRef unless(const kiln__prover *p, LLVMValueRef holds,
+                           LLVMValueRef which, LLVMValueRef number)
+{
+    return LLVMBuildSelect(p->l->builder, holds, which, number, "");
+}
+
+/* The obligations are listed backwards, so the number that counts is that of
+   the first one in the program. */
+static LLVMValueRef name_failing(kiln__prover *p)
+{
+    const LLVMTypeRef i32 = kiln__job_i32(p->l->job);
+    LLVMValueRef which = LLVMConstInt(i32, 0, 0);
+
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (!is_lost(p, o) && is_first(p, o))
+            which = unless(p, o->holds, which, name_check(p, o, i32));
+    if (p->sizes != NULL)
+        which = unless(p, sizes_are_small(p), which, name_check(p, NULL, i32));
+    note_proved(p);
+    return which;
+}
+
 kiln_status kiln__prove_interpret(kiln__prover *p, const char *suffix,
-                                  LLVMValueRef *function)
+                                  LLVMTypeRef result, LLVMValueRef *function)
 {
     kiln__lowering *l = p->l;
 
     l->f = &l->functions[0];
     l->ir = &l->f->ir;
-    *function = kiln__prove_function(l, suffix, p->i1);
+    *function = kiln__prove_function(l, suffix, result);
     if (*function == NULL || !interpret(p, *function))
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     return KILN_OK;
@@ -300,13 +351,20 @@ static kiln_status attempt(kiln__lowering *l, kiln__prover *p)
 {
     LLVMValueRef function;
 
-    KILN_TRY(kiln__prove_interpret(p, "proof", &function));
-    if (pays(p)) {
-        LLVMBuildRet(l->builder, kiln__prove_conclude(p));
-        l->job->proof_function = function;
-    } else {
+    KILN_TRY(
+        kiln__prove_interpret(p, "proof", kiln__job_i32(l->job), &function));
+    if (!pays(p)) {
         LLVMDeleteFunction(function);
+        return KILN_OK;
     }
+    l->job->check_count = 0;
+    l->job->checks = kiln__arena_allocate_array(
+        &l->job->arena, p->obligation_count + 1, sizeof *l->job->checks);
+    if (l->job->checks != NULL)
+        LLVMBuildRet(l->builder, name_failing(p));
+    if (l->job->checks == NULL || p->failed)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    l->job->proof_function = function;
     return KILN_OK;
 }
 

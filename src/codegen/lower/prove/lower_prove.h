@@ -284,12 +284,12 @@ static inline unsigned kiln__prove_extent(const kiln__lowering *l)
 }
 /* Makes such a function and interprets the kernel in it. */
 kiln_status kiln__prove_interpret(kiln__prover *p, const char *suffix,
-                                  LLVMValueRef *function);
+                                  LLVMTypeRef result, LLVMValueRef *function);
 /* Builds "no check fails", and notes which nodes cannot raise then. */
 LLVMValueRef kiln__prove_conclude(kiln__prover *p);
 /* Decides which nodes cannot raise in a tile for which job->proof_function
-   returns true, and makes that function. Leaves it NULL where that is not worth
-   a second body. */
+   returns 0, and makes that function. Leaves it NULL where that is not worth a
+   second body. */
 kiln_status kiln__lower_prove(kiln__lowering *l);
 
 /* ---- lower_clip.c ---- */
