@@ -18,7 +18,7 @@
    change in what the same text is inferred to, refused for, or asked about has
    to raise it, as PIPELINE_VERSION is raised for changes in code. It enters
    keys, as the version of typed IR's form does. */
-#define INFERENCE_VERSION "8"
+#define INFERENCE_VERSION "9"
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 #define LANGUAGE_NAME \

@@ -342,6 +342,34 @@ static void literals_fit(void **state)
            "does not fit f16", NULL);
 }
 
+/* Literals that adapt together are reported each at its own place. */
+static void chosen_literals_fit(void **state)
+{
+    refuse(*state, "u8;Bool", "fn f(x, c) = x + (c ? 1 : 256)\n",
+           "literal-range", 1, 27, "256 does not fit u8", NULL);
+    refuse(*state, "u32;Bool", "fn f(x, c) = select(c, 1, -1) * x\n",
+           "literal-range", 1, 27, "-1 does not fit u32", NULL);
+    refuse(*state, "i32[:];Bool",
+           "fn f(a, c)\n    a[0] = 0.5 * (c ? 1 : 2)\nend\n", "literal-range",
+           2, 12, "0.5 does not fit i32", "float types only");
+    refuse(*state, "i64;Bool",
+           "fn f(x, c)\n    x += c ? 1 : 2.5\n    return x\nend\n",
+           "unstable-variable", 2, 10, "would become f64", NULL);
+    refuse(*state, "f32;i32", "fn f(x, n)\n    x = 1 << n\n    return x\nend\n",
+           "unstable-variable", 2, 9, "would become i64", NULL);
+    refuse(*state, "f32[:];i32", "fn f(a, n)\n    a[0] = 1 << n\nend\n",
+           "wrong-type", 2, 12, "an element is f32, but this is i64",
+           "convert it: f32(...)");
+    refuse(*state, "Bool", "fn f(c) = c ? 18446744073709551615 : 0\n",
+           "literal-range", 1, 15, "does not fit i64", NULL);
+    refuse(*state, "Bool;u64",
+           "fn f(c, x)\n    if c\n        return x\n    end\n"
+           "    return c ? 1 : -1\nend\n",
+           "literal-range", 5, 20, "-1 does not fit u64", NULL);
+    refuse(*state, "i32", "fn f(n) = 1.5 << n\n", "wrong-type", 1, 11,
+           "`<<` is not for f64", NULL);
+}
+
 static void conditions_are_bool(void **state)
 {
     refuse(*state, "i32", "fn f(x)\n    if x\n    end\nend\n",
@@ -518,6 +546,7 @@ int main(void)
         TEST(floats_of_one_size_are_not_mixed),
         TEST(operators_take_what_they_are_for),
         TEST(literals_fit),
+        TEST(chosen_literals_fit),
         TEST(conditions_are_bool),
         TEST(values_have_the_wanted_type),
         TEST(indices_are_integers_within_bounds),

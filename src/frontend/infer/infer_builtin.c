@@ -124,7 +124,7 @@ static int floats_of_literals(kiln__infer *in, kiln__value *arguments,
 {
     for (size_t i = 0; i < count; i++) {
         arguments[i] = kiln__infer_decay(in, &arguments[i], ast);
-        if (arguments[i].kind != KILN__VALUE_LITERAL)
+        if (!kiln__value_is_loose(&arguments[i]))
             return 1;
     }
     for (size_t i = 0; i < count; i++) {
@@ -191,6 +191,19 @@ static int fold_math(int32_t math, const kiln__value *a, const kiln__value *b,
            math == KILN__MATH_MAX;
 }
 
+/* True for literals of which one at least is OPEN. */
+static int are_loose(const kiln__value *arguments, size_t count)
+{
+    int is_open = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!kiln__value_is_loose(&arguments[i]))
+            return 0;
+        is_open |= arguments[i].kind == KILN__VALUE_OPEN;
+    }
+    return is_open;
+}
+
 static kiln__value math_rule(kiln__infer *in, const kiln__builtin *builtin,
                              kiln__value *arguments, size_t count,
                              const kiln__ast *ast)
@@ -208,6 +221,11 @@ static kiln__value math_rule(kiln__infer *in, const kiln__builtin *builtin,
             return is_static ? kiln__infer_static(in, folded.constant.integer,
                                                   ast->span)
                              : folded;
+        if (are_loose(arguments, count))
+            return kiln__infer_open(
+                in,
+                &(kiln__operation){.op = KILN__IR_MATH, .imm = builtin->data},
+                arguments, count, ast);
     }
     if (!unify_arguments(in, builtin, arguments, count, domain, ast))
         return poison(in);
@@ -415,6 +433,15 @@ static int is_constant_rule(kiln__builtin_rule rule)
     return rule != KILN__RULE_QUERY && rule < KILN__RULE_ATOMIC;
 }
 
+/* True for rules that give literals the type of something else. */
+static int takes_open(kiln__builtin_rule rule)
+{
+    return rule == KILN__RULE_OPERATOR || rule == KILN__RULE_MATH ||
+           rule == KILN__RULE_CLAMP || rule == KILN__RULE_SELECT ||
+           rule == KILN__RULE_CONVERT || rule == KILN__RULE_TRUNC ||
+           rule == KILN__RULE_ATOMIC;
+}
+
 static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
                            kiln__value *arguments, size_t count,
                            const kiln__ast *ast)
@@ -491,5 +518,9 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
     if (in->at.in_constant && !is_constant_rule(builtin->rule))
         return kiln__infer_error(in, ast->span, "not-constant", NULL,
                                  "`%s` is not for constants", builtin->name);
+    for (size_t i = 0; i < count && !takes_open(builtin->rule); i++)
+        if (arguments[i].kind == KILN__VALUE_OPEN)
+            arguments[i] =
+                kiln__infer_settle(in, &arguments[i], argument_place(ast, i));
     return by_rule(in, builtin, arguments, count, ast);
 }

@@ -285,7 +285,7 @@ kiln__arguments kiln__infer_arguments(kiln__infer *in,
         const kiln__ast *argument = ast->children[i];
 
         if (!is_index_list(builtin, i, argument)) {
-            list.values[list.count++] = kiln__infer_operand(in, argument);
+            list.values[list.count++] = kiln__infer_loose_operand(in, argument);
             continue;
         }
         for (size_t k = 0; k < argument->count; k++)

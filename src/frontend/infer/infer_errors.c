@@ -57,11 +57,12 @@ const char *kiln__infer_place(kiln__infer *in, kiln__span span)
 
 const char *kiln__infer_describe(kiln__infer *in, const kiln__value *value)
 {
-    (void)in;
     switch (value->kind) {
     case KILN__VALUE_LITERAL:
         return value->constant.is_float ? "a float literal"
                                         : "an integer literal";
+    case KILN__VALUE_OPEN:
+        return kiln_type_text(kiln__infer_open_type(in, value));
     case KILN__VALUE_TYPED:
         return kiln_type_text(value->type);
     case KILN__VALUE_NOTHING:

@@ -82,7 +82,7 @@ static int not_a_number(kiln__infer *in, const kiln__value *value,
 static int add_to_common(kiln__infer *in, common *c, const kiln__value *value,
                          const kiln__ast *ast, const char *what)
 {
-    if (value->kind == KILN__VALUE_LITERAL) {
+    if (kiln__value_is_loose(value)) {
         c->literal = 1;
         c->float_literal |= value->constant.is_float;
         return 1;
