@@ -342,6 +342,40 @@ static void literals_fit(void **state)
            "does not fit f16", NULL);
 }
 
+/* Copies of a loop, and methods for several types, have the error of one line,
+   with other types in its message. */
+static void an_error_of_one_line_is_told_once(void **state)
+{
+    refuse(*state, "f32[:]",
+           "fn f(a)\n    for i in static(0..50)\n        a[i] = i + true\n"
+           "    end\nend\n",
+           "wrong-type", 3, 20, "takes numbers", "Bool");
+    refuse(*state, "(i64, f32)",
+           "fn f(t)\n    s: f64 = 0\n    for i in static(0..9)\n"
+           "        s += f64(t[i])\n    end\n    return s\nend\n",
+           "bad-index", 4, 20, "index 2 is out of the bounds", NULL);
+    refuse(*state, "f32;i64;f32[:]",
+           "fn g(x) = x.width\n"
+           "fn f(x, y, a)\n    z = g(x)\n    w = g(y)\n    v = g(a)\n"
+           "end\n",
+           "unknown-field", 1, 11, "f32 has no fields", NULL);
+}
+
+static void local_arrays_have_a_possible_size(void **state)
+{
+    refuse(*state, "", "fn f()\n    local t = f32[-1]\nend\n", "bad-index", 2,
+           19, "at least 1 and below 2**31, not -1", NULL);
+    refuse(*state, "", "fn f()\n    local t = f32[1 << 62]\nend\n", "bad-index",
+           2, 19, "not 4611686018427387904", NULL);
+    refuse(*state, "", "fn f()\n    local t = f64[1 << 14, 1 << 14]\nend\n",
+           "local-memory", 2, 15, "a local array of 2147483648 bytes",
+           "allocate");
+    refuse(*state, "i64", "fn f(n)\n    local t = f32[n]\nend\n",
+           "not-constant", 2, 19, "is a constant", "allocate");
+    refuse(*state, "", "fn f()\n    a = allocate(f32, -3)\nend\n", "bad-index",
+           2, 23, "the size -3 is not from 0", NULL);
+}
+
 /* Literals that adapt together are reported each at its own place. */
 static void chosen_literals_fit(void **state)
 {
@@ -546,6 +580,8 @@ int main(void)
         TEST(floats_of_one_size_are_not_mixed),
         TEST(operators_take_what_they_are_for),
         TEST(literals_fit),
+        TEST(an_error_of_one_line_is_told_once),
+        TEST(local_arrays_have_a_possible_size),
         TEST(chosen_literals_fit),
         TEST(conditions_are_bool),
         TEST(values_have_the_wanted_type),

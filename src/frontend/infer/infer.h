@@ -355,6 +355,8 @@ uint32_t kiln__infer_read_saved(kiln__infer *in,
                                 const kiln__saved_value *saved);
 
 /* ---- infer_names.c: names and constants ---- */
+/* True for a local or a parameter of the method. */
+int kiln__infer_is_variable(kiln__infer *in, const char *name);
 kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
                                  const char *name);
 const kiln__binding *kiln__infer_binding(kiln__infer *in, kiln__symbol *symbol);

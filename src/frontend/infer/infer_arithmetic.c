@@ -237,7 +237,10 @@ static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
     if (operator->op == KILN__IR_IDIV && is_float)
         return not_for(in, "//", type, "write trunc(a / b)", ast);
     if (operator->class == KILN__OPERATOR_BITS && is_float)
-        return not_for(in, operator->text, type, NULL, ast);
+        return not_for(
+            in, operator->text,
+            type, operator->op == KILN__IR_XOR ? "a power is `x ** y`" : NULL,
+            ast);
     if (fold_typed(in, operator, a, b, &known))
         return known;
     if (is_comparison(operator))

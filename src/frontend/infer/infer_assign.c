@@ -236,6 +236,16 @@ static const kiln_type *annotated(kiln__infer *in, const kiln__ast *tree)
     return value.kind == KILN__VALUE_TYPED ? value.type->element : NULL;
 }
 
+/* The type was reported: about what follows from it, nothing is. */
+static void poison_variable(kiln__infer *in, const kiln__ast *target)
+{
+    kiln__variable *variable = kiln__infer_assignable(in, target->text, target);
+
+    in->broken = 1;
+    if (variable != NULL && variable->type == NULL)
+        variable->poisoned = 1;
+}
+
 /* Infers x = e, x op= e, or either with an annotation. */
 static void assign_name(kiln__infer *in, const kiln__ast *ast)
 {
@@ -247,6 +257,8 @@ static void assign_name(kiln__infer *in, const kiln__ast *ast)
 
     if (annotation != NULL)
         type = annotated(in, annotation);
+    if (annotation != NULL && type == NULL)
+        poison_variable(in, target);
     if (ast->text[0] != '\0') {
         value = kiln__infer_name(in, target);
         value = kiln__infer_combine(in, &value, ast);

@@ -496,6 +496,24 @@ static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
     }
 }
 
+/* Returns how a call with the wrong number of arguments is meant, or NULL. */
+static const char *count_hint(kiln__infer *in, const kiln__builtin *builtin)
+{
+    switch ((int32_t)builtin->rule) {
+    case KILN__RULE_ATOMIC:
+        return kiln__infer_format(in, "write `%s(a, i, v)` for `a[i]`",
+                                  builtin->name);
+    case KILN__RULE_SIZE:
+        return "`size(a, 0)` is that of a dimension, `length(a)` of all";
+    case KILN__RULE_LENGTH:
+        return "`size(a, 0)` is the size of a dimension";
+    case KILN__RULE_BARRIER:
+        return "write `barrier()`; it takes no flags";
+    default:
+        return NULL;
+    }
+}
+
 kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
                                 kiln__value *arguments, size_t count,
                                 const kiln__ast *ast)
@@ -505,10 +523,10 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
     if (count < builtin->least ||
         (count > builtin->most && builtin->rule != KILN__RULE_ATOMIC)) {
         if (builtin->least == builtin->most)
-            return kiln__infer_error(in, ast->span, "no-method", NULL,
-                                     "`%s` takes %d argument%s, not %zu",
-                                     builtin->name, builtin->least,
-                                     builtin->least == 1 ? "" : "s", count);
+            return kiln__infer_error(
+                in, ast->span, "no-method", count_hint(in, builtin),
+                "`%s` takes %d argument%s, not %zu", builtin->name,
+                builtin->least, builtin->least == 1 ? "" : "s", count);
         return kiln__infer_error(
             in, ast->span, "no-method", NULL,
             "`%s` takes %d %s %d arguments, not %zu", builtin->name,

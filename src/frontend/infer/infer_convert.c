@@ -309,13 +309,15 @@ kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
 typedef struct counted {
     const char *noun;
     const char *fault; /* what is wrong with a number outside of the range */
+    const char *range_hint;
     const char *hint;
 } counted;
 
 static const counted indices = {"index", "is out of bounds",
+                                "the last index is `length(a) - 1`",
                                 "an index is an integer"};
 static const counted sizes = {"size", "is not from 0 to 9223372036854775807",
-                              "a size is an integer"};
+                              NULL, "a size is an integer"};
 
 /* Returns the value as an i64; a known one that is negative or too large is
    refused. */
@@ -334,9 +336,9 @@ static kiln__value count_of(kiln__infer *in, const counted *what,
         const kiln__constant constant = {.integer = known};
 
         if (known < 0 || !kiln__fold_fits(known, KILN_TYPE_I64))
-            return kiln__infer_error(in, ast->span, "bad-index", NULL,
-                                     "the %s %s %s", what->noun,
-                                     constant_text(in, &constant), what->fault);
+            return kiln__infer_error(
+                in, ast->span, "bad-index", what->range_hint, "the %s %s %s",
+                what->noun, constant_text(in, &constant), what->fault);
         return kiln__infer_constant(i64, &constant);
     }
     if (value.kind != KILN__VALUE_TYPED ||

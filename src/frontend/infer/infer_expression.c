@@ -281,8 +281,15 @@ kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast)
 
 static kiln__value type_value(kiln__infer *in, const kiln__ast *ast)
 {
-    const kiln_type *type = kiln__infer_resolve(in, ast);
+    const kiln_type *type;
 
+    if (ast->kind == KILN__AST_ARRAY_TYPE &&
+        ast->children[0]->kind == KILN__AST_NAME &&
+        kiln__infer_is_variable(in, ast->children[0]->text))
+        return kiln__infer_error(in, ast->span, "bad-index",
+                                 "`a` itself is the whole array; a loop copies",
+                                 "an array has no slices");
+    type = kiln__infer_resolve(in, ast);
     return type == NULL ? kiln__value_of(KILN__VALUE_POISON)
                         : kiln__infer_type_value(in, type);
 }
