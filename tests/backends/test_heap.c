@@ -79,6 +79,9 @@ static void assert_raises(void **state, const char *kernel,
     assert_int_equal(exception->location.line, line);
     assert_non_null(strstr(exception->location.file, "heap.kiln"));
     assert_null(strstr(exception->location.file, "core"));
+    assert_non_null(exception->source_line);
+    assert_in_range(exception->location.column, 1,
+                    strlen(exception->source_line));
     kiln_error_free(error);
 }
 

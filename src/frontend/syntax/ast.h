@@ -178,6 +178,9 @@ kiln_status kiln__diagnostics_finish(const kiln__diagnostics *diagnostics,
 /* Finds line and column of a place. The strings are lent by the source. */
 void kiln__source_locate(const kiln__source *source, kiln__span span,
                          kiln_location *out);
+/* Copies the text of the place's line; one that does not fit is cut. */
+int kiln__source_quote(const kiln__source *source, kiln__span span, char *out,
+                       size_t size);
 /* Returns the one of `names` that is nearest to `name` by edit distance, or
    NULL when none is near. */
 const char *kiln__nearest_name(const char *name, const char *const *names,
