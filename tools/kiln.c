@@ -36,7 +36,7 @@ static const char usage[] =
     "          fn:NAME            a function\n"
     "          local:4096         group memory, for a __local pointer\n"
     "  TYPE    f32, f32[:,:], Static{3}, fn:NAME\n"
-    "  FORM    typed, llvm, llvm-opt, asm, binary\n"
+    "  FORM    typed, asm, binary; llvm, llvm-opt: one module for LLVM's opt\n"
     "  T       host, host:x86-64-v3, cuda:sm_90, ...; see kiln targets\n"
     "  NAME    of a setting, and the VALUE that it takes:\n";
 
