@@ -402,6 +402,14 @@ static void chosen_literals_fit(void **state)
            "literal-range", 5, 20, "-1 does not fit u64", NULL);
     refuse(*state, "i32", "fn f(n) = 1.5 << n\n", "wrong-type", 1, 11,
            "`<<` is not for f64", NULL);
+    refuse(*state, "i8;Bool", "fn f(x, c) = x > 2 * (c ? 1 : 100)\n",
+           "literal-range", 1, 18, "may be 200, which does not fit i8", NULL);
+    refuse(*state, "u32;Bool", "fn f(x, c) = x - (5 - (c ? 1 : 7))\n",
+           "literal-range", 1, 19, "may be -2, which does not fit u32", NULL);
+    refuse(*state, "Bool", "fn f(c) = 3 * (c ? 1 : 4611686018427387904)\n",
+           "literal-range", 1, 11, "which does not fit i64", NULL);
+    refuse(*state, "u8;i32", "fn f(x, n) = x < 1 << n\n", "mixed-signedness", 1,
+           14, "u8 and i64", NULL);
 }
 
 static void conditions_are_bool(void **state)

@@ -485,6 +485,13 @@ int kiln__infer_open_operator(kiln__infer *in, kiln__ir_op op,
 int kiln__infer_open_adapts(const kiln__value *value, const kiln_type *type);
 /* True for an operation on bits: no float has them. */
 int kiln__infer_open_is_integral(const kiln__value *value);
+/* True for an OPEN value whose low bits only are right in a narrow type. */
+int kiln__infer_open_has_shift(const kiln__value *value);
+/* Returns the value for an operation with `other` that needs the exact one: a
+   shift is an i64, then, unless the other side is as wide. */
+kiln__value kiln__infer_open_exact(kiln__infer *in, const kiln__value *value,
+                                   const kiln__value *other, int is_comparison,
+                                   const kiln__ast *ast);
 /* Returns the type that an OPEN value has alone: i64 or f64. */
 const kiln_type *kiln__infer_open_type(const kiln__infer *in,
                                        const kiln__value *value);

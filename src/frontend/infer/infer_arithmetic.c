@@ -298,9 +298,14 @@ static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
                          const kiln__value * a, const kiln__value *b,
                          const kiln__ast *ast)
 {
-    const kiln__value given = kiln__infer_decay(in, a, ast);
+    kiln__value given = kiln__infer_decay(in, a, ast);
     kiln__value sides[2] = {given}, left, count = *b;
 
+    /* Bits that come back from above have to be there. */
+    if (operator->op == KILN__IR_SHR && kiln__infer_open_has_shift(&given))
+        given = kiln__infer_settle(in, &given, ast);
+    if (kiln__value_is_vague(&given))
+        return given;
     if (count.kind == KILN__VALUE_OPEN)
         count = kiln__infer_settle(in, &count, ast);
     if (kiln__value_is_vague(&count))
@@ -367,6 +372,13 @@ static kiln__value power(kiln__infer *in, const kiln__value *a,
     return kiln__infer_power(in, &sides[0], &sides[1], ast);
 }
 
+/* The others are right in the low bits of their results, in any type. */
+static int needs_exact(const kiln__operator *operator)
+{
+    return is_comparison(operator) || operator->op == KILN__IR_IDIV ||
+                                      operator->op == KILN__IR_IREM;
+}
+
 /* Applies a binary operator by its own rule: folds constants, or brings both
    operands to one type. */
 static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
@@ -397,6 +409,12 @@ static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
     if (a->kind == KILN__VALUE_TYPED && b->kind == KILN__VALUE_TYPED &&
         a->type == b->type && lane(a->type)->kind == KILN_TYPE_BOOL)
         return booleans(in, operator, a, b, ast);
+    if (needs_exact(operator)) {
+        sides[0] =
+            kiln__infer_open_exact(in, a, b, is_comparison(operator), ast);
+        sides[1] =
+            kiln__infer_open_exact(in, b, a, is_comparison(operator), ast);
+    }
     if (!kiln__infer_unify(in, sides, 2, ast, operator->text))
         return vague_of(sides, 2);
     return same_typed(in, operator, & sides[0], &sides[1], ast);

@@ -191,13 +191,14 @@ static int fold_math(int32_t math, const kiln__value *a, const kiln__value *b,
            math == KILN__MATH_MAX;
 }
 
-/* True for literals of which one at least is OPEN. */
+/* True for literals of which one at least is OPEN, and none is a shift. */
 static int are_loose(const kiln__value *arguments, size_t count)
 {
     int is_open = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!kiln__value_is_loose(&arguments[i]))
+        if (!kiln__value_is_loose(&arguments[i]) ||
+            kiln__infer_open_has_shift(&arguments[i]))
             return 0;
         is_open |= arguments[i].kind == KILN__VALUE_OPEN;
     }
@@ -221,6 +222,9 @@ static kiln__value math_rule(kiln__infer *in, const kiln__builtin *builtin,
             return is_static ? kiln__infer_static(in, folded.constant.integer,
                                                   ast->span)
                              : folded;
+        for (size_t i = 0; i < count; i++)
+            arguments[i] = kiln__infer_open_exact(
+                in, &arguments[i], &arguments[count - 1 - i], 0, ast);
         if (are_loose(arguments, count))
             return kiln__infer_open(
                 in,
@@ -255,6 +259,9 @@ static kiln__value clamp_rule(kiln__infer *in, const kiln__builtin *builtin,
     const kiln_type *type;
     kiln__value pair[2];
 
+    for (size_t i = 0; i < 9; i++)
+        arguments[i % 3] = kiln__infer_open_exact(in, &arguments[i % 3],
+                                                  &arguments[i / 3], 0, ast);
     if (!unify_arguments(in, builtin, arguments, 3, KILN__DOMAIN_BOTH, ast))
         return poison(in);
     type = arguments[0].type;
