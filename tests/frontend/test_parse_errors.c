@@ -301,6 +301,26 @@ static void a_keyword_as_a_name_is_one_error_with_another_name(void **state)
     }
 }
 
+static void functions_may_have_names_of_other_languages(void **state)
+{
+    static const char text[] = "fn done(x) = x\n"
+                               "fn pass(x) = x\n"
+                               "kernel f(x, int, half)\n"
+                               "    done(x)\n"
+                               "    pass(x)\n"
+                               "    half *= int\n"
+                               "    null = (int)\n"
+                               "    shared = half * int\n"
+                               "end\n";
+    kiln__source *source = NULL;
+    kiln_error *error = NULL;
+
+    (void)state;
+    assert_ok(kiln__source_parse(&source, &kiln__malloc, "some.kiln", text,
+                                 sizeof text - 1, &error));
+    kiln__source_free(source);
+}
+
 static void words_of_other_languages_are_hinted(void **state)
 {
     (void)state;
@@ -403,6 +423,7 @@ int main(void)
         cmocka_unit_test(an_assignment_as_condition_is_hinted),
         cmocka_unit_test(misspelt_keywords_are_suggested),
         cmocka_unit_test(a_keyword_as_a_name_is_one_error_with_another_name),
+        cmocka_unit_test(functions_may_have_names_of_other_languages),
         cmocka_unit_test(words_of_other_languages_are_hinted),
         cmocka_unit_test(ranges_of_other_languages_are_hinted),
         cmocka_unit_test(misplaced_statements_are_hinted),

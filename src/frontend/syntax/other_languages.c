@@ -59,10 +59,12 @@ static const equivalent elements[] = {
 
 static const equivalent values[] = {
     /* ids and sizes */
-    {"threadIdx", "write `local_id(0)` for threadIdx.x"},
-    {"blockIdx", "write `group_id(0)` for blockIdx.x"},
-    {"blockDim", "write `local_size(0)` for blockDim.x"},
-    {"gridDim", "write `group_count(0)` for gridDim.x"},
+    {"threadIdx", "write `local_id(0)` for threadIdx.x, `local_id(1)` for .y"},
+    {"blockIdx", "write `group_id(0)` for blockIdx.x, `group_id(1)` for .y"},
+    {"blockDim",
+     "write `local_size(0)` for blockDim.x, `local_size(1)` for .y"},
+    {"gridDim",
+     "write `group_count(0)` for gridDim.x, `group_count(1)` for .y"},
     {"warpSize", "write `sub_group_size()`"},
     {"laneid", "write `lane_id()`"},
     {"get_global_id", "write `global_id(0)`"},

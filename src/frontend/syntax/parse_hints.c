@@ -15,7 +15,8 @@
 
 typedef struct word {
     const char *text;
-    kiln__token_kind kind; /* what the word stands for; END_OF_TEXT: nothing */
+    /* What the word stands for, or lacks; END_OF_TEXT: nothing. */
+    kiln__token_kind kind;
     const char *hint;
 } word;
 
@@ -127,9 +128,9 @@ static const word declaration_words[] = {
     {"function", 0, "write `fn f(x) = ...` outside of the kernel"},
     {"import", 0, "write it above the function"},
     {"from", 0, "write `import package: name` above the function"},
-    {"assert", 0, "write `assert(c)`"},
-    {"static_assert", 0, "write `static_assert(c)`"},
-    {"print", 0, "write `print(x)`"},
+    {"assert", KILN__TOKEN_LEFT_PAREN, "write `assert(c)`"},
+    {"static_assert", KILN__TOKEN_LEFT_PAREN, "write `static_assert(c)`"},
+    {"print", KILN__TOKEN_LEFT_PAREN, "write `print(x)`"},
     {"switch", 0, "write `if` and `elseif`"},
     {"case", 0, "write `if` and `elseif`"},
     {"match", 0, "write `if` and `elseif`"},
@@ -222,6 +223,13 @@ static kiln__token_kind no_statement(kiln__parser *p, const char *hint)
     return KILN__TOKEN_NAME;
 }
 
+static kiln__token_kind no_parentheses(kiln__parser *p, const word *found)
+{
+    (void)kiln__parser_error(p, p->ahead.span, "unexpected-token", found->hint,
+                             "`%s` takes parentheses", found->text);
+    return KILN__TOKEN_NAME;
+}
+
 int kiln__parser_names_type(const kiln__parser *p, const kiln__ast *e)
 {
     return e->kind == KILN__AST_NAME &&
@@ -271,6 +279,15 @@ static const kiln__token_kind lone_keywords[] = {
     KILN__TOKEN_CHECKBOUNDS,
 };
 
+/* Nothing follows a word such as `done`, but in a call of a function of that
+   name. */
+static int may_be_call(const kiln__parser *p, const word *found)
+{
+    return p->ahead.kind == KILN__TOKEN_LEFT_PAREN &&
+           (found->kind == KILN__TOKEN_END ||
+            found->kind == KILN__TOKEN_NEWLINE);
+}
+
 kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
 {
     const int operand = begins_operand(&p->ahead);
@@ -297,7 +314,7 @@ kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
          p->ahead.kind != KILN__TOKEN_LEFT_PAREN))
         return p->token.kind;
     found = find_word(p, statement_words, COUNT(statement_words));
-    if (found != NULL) {
+    if (found != NULL && !may_be_call(p, found)) {
         unknown_word(p, found->hint);
         return stand_for(p, found->kind);
     }
@@ -305,6 +322,8 @@ kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
         return KILN__TOKEN_NAME;
     found = find_word(p, declaration_words, COUNT(declaration_words));
     type = found == NULL ? type_named(p, &p->token) : NULL;
+    if (found != NULL && found->kind == KILN__TOKEN_LEFT_PAREN)
+        return no_parentheses(p, found);
     if (found != NULL)
         return no_statement(p, found->hint);
     if (type != NULL && p->ahead.kind == KILN__TOKEN_NAME)
