@@ -84,6 +84,19 @@ static uint32_t render_flags(void)
                : KILN_RENDER_PLAIN;
 }
 
+/* An exception in the runtime library says little without its caller. */
+static void hint_at_calls(const kiln_error *error)
+{
+    const kiln_exception *exception = kiln_error_exception(error);
+
+    if (exception != NULL && exception->frame_count == 0 &&
+        exception->method != NULL &&
+        strncmp(exception->method, "core.", sizeof "core." - 1) == 0)
+        (void)fputs("      = hint: --set debug=2 shows the calls that led "
+                    "there\n",
+                    stderr);
+}
+
 int tool_fail(kiln_error *error)
 {
     kiln_blob text;
@@ -93,6 +106,7 @@ int tool_fail(kiln_error *error)
     if (kiln_error_render(&text, error, render_flags()) == KILN_OK) {
         (void)fwrite(text.data, 1, text.size, stderr);
         kiln_blob_release(&text);
+        hint_at_calls(error);
     } else {
         (void)tool_complain(0, "%s", kiln_error_message(error));
     }

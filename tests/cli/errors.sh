@@ -78,7 +78,10 @@ raises narrow 300 i16 'raise.kiln:10:16: error: inexact conversion' \
 raises grab 3 i64 'error: out of device memory: a size is negative' \
     '    a = allocate(f32, n - 9)' '        ^~~~~~'
 expect 1 run raise.kiln overflow 'i32[1]' 2147483647:i32 --grid 1
-says err "overflow"
+says err "integer overflow"
+says err "hint: --set debug=2 shows the calls"
+expect 1 run raise.kiln overflow 'i32[1]' 2147483647:i32 --grid 1 --set debug=2
+says err "in raise.overflow at raise.kiln:13:12"
 
 expect 1 run outside.kiln outside 'f32[4]' 3 --grid 1
 says err "outside"
