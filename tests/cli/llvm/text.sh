@@ -4,13 +4,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 assembler=$2
 optimiser=$3
+. "$(dirname "$0")/../../scripts/skip.sh"
 . "$(dirname "$0")/../support.sh"
 
 for tool in "$assembler" "$optimiser"; do
-    [ -x "$tool" ] || {
-        echo "SKIPPED: there is no $(basename "$tool") of this LLVM"
-        exit 77
-    }
+    [ -x "$tool" ] || skip package "this LLVM has no $(basename "$tool")"
 done
 
 cat >kernels.kiln <<'KILN'
