@@ -306,6 +306,8 @@ kiln__value kiln__infer_open_exact(kiln__infer *in, const kiln__value *value,
     const kiln_type *type =
         other->kind == KILN__VALUE_TYPED ? other->type : NULL;
 
+    if (type != NULL && type->kind == KILN_TYPE_VECTOR)
+        type = type->element;
     if (!kiln__infer_open_has_shift(value) || type == NULL ||
         !kiln__kind_is_integer(type->kind) ||
         (type->size >= 4 &&
