@@ -400,6 +400,8 @@ static void chosen_literals_fit(void **state)
            "fn f(c, x)\n    if c\n        return x\n    end\n"
            "    return c ? 1 : -1\nend\n",
            "literal-range", 5, 20, "-1 does not fit u64", NULL);
+    refuse(*state, "f32", "fn f(x) = x ? 1 : x > 1 ? 2 : 3\n",
+           "condition-not-bool", 1, 11, "this is f32", NULL);
     refuse(*state, "i32", "fn f(n) = 1.5 << n\n", "wrong-type", 1, 11,
            "`<<` is not for f64", NULL);
     refuse(*state, "i8;Bool", "fn f(x, c) = x > 2 * (c ? 1 : 100)\n",

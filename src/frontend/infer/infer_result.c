@@ -186,7 +186,8 @@ static void fill_pending(kiln__infer *in, const kiln_type *type)
 
         if (p->value.kind == KILN__VALUE_OPEN &&
             kiln__infer_adapts(&p->value, type)) {
-            kiln__infer_open_change(in, &p->value, type, p->node);
+            if (!in->broken) /* all of its nodes are there */
+                kiln__infer_open_change(in, &p->value, type, p->node);
             continue;
         }
         value = kiln__infer_adapt(in, &p->value, type, p->ast, "the result");
