@@ -15,8 +15,9 @@ static const char usage[] =
     "usage: kiln run FILE KERNEL ARG... --grid N[,N[,N]] [--block N[,N[,N]]]\n"
     "                [--target T] [--print I]... [--save I=FILE.npy]...\n"
     "                [--set NAME=VALUE]... [--local BYTES] [--heap KIB]\n"
-    "                [--time-limit S] [--stats] [--time] [--with FILE]... "
-    "[CL]...\n"
+    "                [--time-limit S] [--stats] [--time[=N]] [--with "
+    "FILE]...\n"
+    "                [CL]...\n"
     "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
     "OUT]\n"
     "                [--set NAME=VALUE]... [--with FILE]... [CL]...\n"
@@ -27,13 +28,15 @@ static const char usage[] =
     "       kiln --help | --version\n"
     "\n"
     "  ARG     2.5:f32, 3 (i64), 0.5 (f64), true\n"
-    "          (1, 2.5):NAME      a struct, a tuple or a vector of that type\n"
+    "          (1, 2.5):TYPE      a struct, a tuple or a vector, also as\n"
+    "                             TYPE(1, 2.5), Vec{f32, 2}(1, 2); a tuple\n"
+    "                             (1, 2.5) is an (i64, f64)\n"
     "          f32[1024]=zeros|ones|iota|random:SEED, f32[16,16]=...\n"
     "          @FILE.npy          an array in C order has its shape reversed\n"
     "          fn:NAME            a function\n"
     "          local:4096         group memory, for a __local pointer\n"
     "  TYPE    f32, f32[:,:], Static{3}, fn:NAME\n"
-    "  FORM    typed, llvm, llvm-opt, asm, binary\n"
+    "  FORM    typed, asm, binary; llvm, llvm-opt: one module for LLVM's opt\n"
     "  T       host, host:x86-64-v3, cuda:sm_90, ...; see kiln targets\n"
     "  NAME    of a setting, and the VALUE that it takes:\n";
 
@@ -45,6 +48,9 @@ static const char more_usage[] =
     "  --grid  counts items, --block those of a group\n"
     "  --local  bytes of dynamic memory that each group gets (0)\n"
     "  --heap  bounds what kernels allocate at a time (8192)\n"
+    "  --time  tells how long compiling and launching took; with N the launch "
+    "is\n"
+    "          repeated N times, on the same data: the median and the minimum\n"
     "  --time-limit  seconds after which the kernel is stopped, on the host\n"
     "  I       counts arguments from 0\n"
     "  FILE    of the kernel language, or x.cl of OpenCL C\n"
@@ -78,6 +84,19 @@ static uint32_t render_flags(void)
                : KILN_RENDER_PLAIN;
 }
 
+/* An exception in the runtime library says little without its caller. */
+static void hint_at_calls(const kiln_error *error)
+{
+    const kiln_exception *exception = kiln_error_exception(error);
+
+    if (exception != NULL && exception->frame_count == 0 &&
+        exception->method != NULL &&
+        strncmp(exception->method, "core.", sizeof "core." - 1) == 0)
+        (void)fputs("      = hint: --set debug=2 shows the calls that led "
+                    "there\n",
+                    stderr);
+}
+
 int tool_fail(kiln_error *error)
 {
     kiln_blob text;
@@ -87,6 +106,7 @@ int tool_fail(kiln_error *error)
     if (kiln_error_render(&text, error, render_flags()) == KILN_OK) {
         (void)fwrite(text.data, 1, text.size, stderr);
         kiln_blob_release(&text);
+        hint_at_calls(error);
     } else {
         (void)tool_complain(0, "%s", kiln_error_message(error));
     }

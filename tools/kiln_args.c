@@ -113,34 +113,82 @@ static int read_static(tool_argument *out, kiln_context *context,
     return status;
 }
 
-/* Reads "(1, 2.5):P". */
-static int read_record(tool_argument *out, kiln_context *context,
-                       kiln_package *package, const char *text)
+static int has_parts(const kiln_type *type)
 {
-    const char *end = text;
-    const char *wrong;
-    size_t depth = 0, size;
-    int status;
+    return kiln_type_field_count(type) > 0 ||
+           kiln_type_kind(type) == KILN_TYPE_TUPLE;
+}
 
-    do {
-        depth += *end == '(';
-        depth -= *end == ')';
-    } while (*end++ != '\0' && depth > 0);
-    if (depth > 0 || *end != ':')
-        return bad(text, "a struct, tuple or vector is VALUES:TYPE, as in "
-                         "(1, 2.5):(i64, f32)");
-    status = tool_type_read(&out->type, context, package, end + 1);
-    if (status != TOOL_OK)
-        return status;
-    if (kiln_type_field_count(out->type) == 0)
+/* Reads values in parentheses as one of the type. */
+static int read_parts(tool_argument *out, const char *text, const char *values,
+                      size_t length)
+{
+    const size_t size = (size_t)kiln_type_size(out->type);
+    const char *wrong;
+
+    if (!has_parts(out->type))
         return bad(text, "values in parentheses are those of a struct, tuple "
                          "or vector");
-    size = (size_t)kiln_type_size(out->type);
     if (posix_memalign(&out->record, 64, size > 0 ? size : 1) != 0)
         return tool_complain(TOOL_FAILED, "out of memory");
     memset(out->record, 0, size);
-    wrong = record_parse(out->record, out->type, text, (size_t)(end - text));
+    wrong = record_parse(out->record, out->type, values, length);
     return wrong == NULL ? TOOL_OK : bad(text, wrong);
+}
+
+/* Returns the end of the parentheses that the text begins with, or NULL. */
+static const char *after_parentheses(const char *text)
+{
+    size_t depth = 0;
+
+    do {
+        depth += *text == '(';
+        depth -= *text == ')';
+    } while (*text++ != '\0' && depth > 0);
+    return depth > 0 ? NULL : text;
+}
+
+/* Reads "(1, 2.5):P", or "(1, 2.5)" as the language types it. */
+static int read_record(tool_argument *out, kiln_context *context,
+                       kiln_package *package, const char *text)
+{
+    const char *end = after_parentheses(text);
+    char name[256];
+    int status;
+
+    if (end == NULL || (*end != ':' && *end != '\0'))
+        return bad(text, "a struct, tuple or vector is VALUES:TYPE, as in "
+                         "(1, 2.5):(i64, f32)");
+    if (*end == '\0' &&
+        !record_type(name, sizeof name, text, (size_t)(end - text)))
+        return bad(text, "not a tuple of numbers; write VALUES:TYPE, as in "
+                         "(1, 2.5):(i64, f32)");
+    status = tool_type_read(&out->type, context, package,
+                            *end == '\0' ? name : end + 1);
+    return status == TOOL_OK ? read_parts(out, text, text, (size_t)(end - text))
+                             : status;
+}
+
+/* Reads "P(1, 2.5)" and "Vec{f32, 2}(1, 2.5)". */
+static int read_made(tool_argument *out, kiln_context *context,
+                     kiln_package *package, const char *text)
+{
+    const char *values = strchr(text, '(');
+    const char *end = after_parentheses(values);
+    char name[256];
+    int status;
+
+    if (end == NULL || *end != '\0')
+        return bad(text, "a value that is made is TYPE(VALUES), as in "
+                         "Vec{f32, 2}(1, 2.5)");
+    if ((size_t)(values - text) >= sizeof name)
+        return bad(text, "the type is too long");
+    memcpy(name, text, (size_t)(values - text));
+    name[values - text] = '\0';
+    status = tool_type_read(&out->type, context, package, name);
+    return status == TOOL_OK
+               ? read_parts(out, text, values, (size_t)(end - values))
+               : status;
 }
 
 /* Reads the size in "local:4096". Its value is that number. */
@@ -318,6 +366,8 @@ int tool_argument_read(tool_argument *out, kiln_context *context,
         return read_record(out, context, package, text);
     if (text[0] == '@')
         return read_npy(out, context, text + 1);
+    if (!is_function(text) && strchr(text, '(') != NULL)
+        return read_made(out, context, package, text);
     if (is_function(text) || strchr(text, '{') != NULL)
         return read_static(out, context, package, text);
     if (bracket != NULL)
@@ -328,6 +378,14 @@ int tool_argument_read(tool_argument *out, kiln_context *context,
 }
 
 /* ---- devices ---- */
+
+kiln_status tool_argument_fill(tool_argument *argument, kiln_error **error)
+{
+    if (argument->buffer == NULL)
+        return KILN_OK;
+    return kiln_buffer_write(argument->buffer, 0, argument->bytes,
+                             argument->size, error);
+}
 
 kiln_status tool_argument_send(tool_argument *argument, kiln_device *device,
                                kiln_error **error)
@@ -340,8 +398,7 @@ kiln_status tool_argument_send(tool_argument *argument, kiln_device *device,
     if (status != KILN_OK)
         return status;
     argument->array.data = kiln_buffer_address(argument->buffer);
-    return kiln_buffer_write(argument->buffer, 0, argument->bytes,
-                             argument->size, error);
+    return tool_argument_fill(argument, error);
 }
 
 kiln_status tool_argument_fetch(tool_argument *argument, kiln_error **error)

@@ -209,38 +209,50 @@ TAKE_FLAG(yes, yes)
 TAKE_TEXT(emit, emit)
 TAKE_TEXT(output, output)
 TAKE_FLAG(stats, stats)
-TAKE_FLAG(time, time)
+
+/* Alone it is a single launch. */
+static int take_time(tool_options *out, const char *value)
+{
+    out->time = 1;
+    return value == NULL ? TOOL_OK
+                         : read_count(&out->time,
+                                      "--time wants a number of "
+                                      "launches",
+                                      value, COUNT_MAX);
+}
+
+enum { NO_VALUE, A_VALUE, MAYBE_A_VALUE /* only as --name=value */ };
 
 static const struct option {
     const char *name;
     int has_value;
     int (*take)(tool_options *out, const char *value);
 } options[] = {
-    {"--grid", 1, take_grid},
-    {"--block", 1, take_block},
-    {"--local", 1, take_local},
-    {"--target", 1, take_target},
-    {"--print", 1, take_print},
-    {"--save", 1, take_save},
-    {"--stats", 0, take_stats},
-    {"--time", 0, take_time},
-    {"--emit", 1, take_emit},
-    {"-o", 1, take_output},
-    {"--set", 1, take_set},
-    {"--with", 1, take_with},
-    {"--jobs", 1, take_jobs},
-    {"--sample", 1, take_sample},
-    {"--older", 1, take_older},
-    {"--workload", 1, take_workload},
-    {"--include", 1, take_include},
-    {"--kind", 1, take_kind},
-    {"--name", 1, take_name},
-    {"--namespace", 1, take_namespace},
-    {"--json", 0, take_json},
-    {"--repair", 0, take_repair},
-    {"--yes", 0, take_yes},
-    {"--heap", 1, take_heap},
-    {"--time-limit", 1, take_time_limit},
+    {"--grid", A_VALUE, take_grid},
+    {"--block", A_VALUE, take_block},
+    {"--local", A_VALUE, take_local},
+    {"--target", A_VALUE, take_target},
+    {"--print", A_VALUE, take_print},
+    {"--save", A_VALUE, take_save},
+    {"--stats", NO_VALUE, take_stats},
+    {"--time", MAYBE_A_VALUE, take_time},
+    {"--emit", A_VALUE, take_emit},
+    {"-o", A_VALUE, take_output},
+    {"--set", A_VALUE, take_set},
+    {"--with", A_VALUE, take_with},
+    {"--jobs", A_VALUE, take_jobs},
+    {"--sample", A_VALUE, take_sample},
+    {"--older", A_VALUE, take_older},
+    {"--workload", A_VALUE, take_workload},
+    {"--include", A_VALUE, take_include},
+    {"--kind", A_VALUE, take_kind},
+    {"--name", A_VALUE, take_name},
+    {"--namespace", A_VALUE, take_namespace},
+    {"--json", NO_VALUE, take_json},
+    {"--repair", NO_VALUE, take_repair},
+    {"--yes", NO_VALUE, take_yes},
+    {"--heap", A_VALUE, take_heap},
+    {"--time-limit", A_VALUE, take_time_limit},
 };
 
 /* True when a list such as "--grid --block" has the name. */
@@ -311,7 +323,8 @@ static int is_option(const char *word)
            strncmp(word, "-inf", 4) != 0;
 }
 
-/* Reads the option at words[*at]: "--name value" or "--name=value". */
+/* Reads the option at words[*at]: "--name value" or "--name=value". One whose
+   value may be missing has only the second form. */
 static int read_option(tool_options *out, int count, char **words, int *at,
                        const char *known)
 {
@@ -323,9 +336,9 @@ static int read_option(tool_options *out, int count, char **words, int *at,
     if (option == NULL)
         return tool_complain(TOOL_USAGE,
                              "unknown option \"%s\"; see kiln --help", word);
-    if (!option->has_value && value != NULL)
+    if (option->has_value == NO_VALUE && value != NULL)
         return tool_complain(TOOL_USAGE, "%s takes no value", option->name);
-    if (option->has_value && value == NULL) {
+    if (option->has_value == A_VALUE && value == NULL) {
         if (*at + 1 == count)
             return tool_complain(TOOL_USAGE, "%s wants a value", option->name);
         value = words[++*at];

@@ -76,6 +76,78 @@ static const char *read_element(reader *r, const kiln_type *type,
     return take(r, ')') ? NULL : "it has more elements than its type";
 }
 
+/* ---- the type of a tuple of literals ---- */
+
+typedef struct writer {
+    char *out;
+    size_t size;
+    size_t used;
+} writer;
+
+static int write_text(writer *w, const char *text)
+{
+    const size_t size = strlen(text);
+
+    if (size >= w->size - w->used)
+        return 0;
+    memcpy(w->out + w->used, text, size + 1);
+    w->used += size;
+    return 1;
+}
+
+/* A number's type is the one that the language gives to it alone. */
+static int write_scalar(reader *r, writer *w)
+{
+    const char *text = r->at;
+    size_t size = 0;
+    int is_integer = 1;
+
+    while (r->at + size < r->end && strchr(",() ", text[size]) == NULL) {
+        is_integer &= strchr("+-0123456789", text[size]) != NULL;
+        size++;
+    }
+    r->at += size;
+    if (size == 0)
+        return 0;
+    if ((size == 4 && memcmp(text, "true", 4) == 0) ||
+        (size == 5 && memcmp(text, "false", 5) == 0))
+        return write_text(w, "Bool");
+    return write_text(w, is_integer ? "i64" : "f64");
+}
+
+/* Writes "(i64, f64)" for "(1, 2.5)". */
+static int write_type(reader *r, writer *w)
+{
+    int commas = 0;
+
+    skip_blanks(r);
+    if (r->at == r->end || *r->at != '(')
+        return write_scalar(r, w);
+    (void)take(r, '(');
+    if (!write_text(w, "("))
+        return 0;
+    while (!take(r, ')')) {
+        if (!write_type(r, w))
+            return 0;
+        if (!take(r, ','))
+            return take(r, ')') && commas > 0 && write_text(w, ")");
+        commas++;
+        if (!write_text(w, ","))
+            return 0;
+    }
+    return write_text(w, ")");
+}
+
+int record_type(char *out, size_t out_size, const char *text, size_t size)
+{
+    reader r = {text, text + size};
+    writer w = {out, out_size, 0};
+
+    return write_type(&r, &w);
+}
+
+/* ---- values ---- */
+
 const char *record_parse(void *out, const kiln_type *type, const char *text,
                          size_t size)
 {
@@ -102,5 +174,5 @@ void record_print(FILE *file, const kiln_type *type, const void *value)
         record_print(file, kiln_type_field(type, i),
                      (const char *)value + kiln_type_field_offset(type, i));
     }
-    (void)fputc(')', file);
+    (void)fputs(count == 1 ? ",)" : ")", file);
 }

@@ -3,9 +3,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "kiln/sys/frontend.h"
 #include "kiln_tool.h"
 
 static const char known_options[] =
@@ -22,7 +24,8 @@ typedef struct run {
     kiln_device *device;
     kiln_queue *queue;
     uint64_t compile_ns;
-    uint64_t launch_ns;
+    uint64_t *launch_ns; /* of each launch, from malloc */
+    size_t launches;     /* that have ended */
 } run;
 
 static uint64_t clock_ns(void)
@@ -145,7 +148,7 @@ static kiln_status open_device(run *r, kiln_error **error)
     return status;
 }
 
-static kiln_status launch(run *r, kiln_error **error)
+static kiln_status launch_once(run *r, kiln_error **error)
 {
     const void *values[TOOL_ARGUMENTS_MAX];
     const uint64_t start = clock_ns();
@@ -161,7 +164,26 @@ static kiln_status launch(run *r, kiln_error **error)
                                r->count, error);
     if (status == KILN_OK)
         status = kiln_queue_wait(r->queue, error);
-    r->launch_ns = clock_ns() - start;
+    r->launch_ns[r->launches++] = clock_ns() - start;
+    return status;
+}
+
+/* Each launch finds the same data, so the result is that of one. */
+static kiln_status launch(run *r, kiln_error **error)
+{
+    const size_t count = r->options.time > 0 ? r->options.time : 1;
+    kiln_status status;
+
+    r->launch_ns = calloc(count, sizeof *r->launch_ns);
+    if (r->launch_ns == NULL)
+        return kiln_error_set(error, KILN_ENOMEM, "out of memory");
+    status = launch_once(r, error);
+    while (r->launches < count && status == KILN_OK) {
+        for (size_t i = 0; i < r->count && status == KILN_OK; i++)
+            status = tool_argument_fill(&r->arguments[i], error);
+        if (status == KILN_OK)
+            status = launch_once(r, error);
+    }
     return status;
 }
 
@@ -198,11 +220,31 @@ static int show_results(const run *r)
     return TOOL_OK;
 }
 
-static void show_times(const run *r)
+static int compare_times(const void *a, const void *b)
 {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of an even number of launches the median is the mean of the middle two. */
+static void show_times(run *r)
+{
+    const size_t n = r->launches;
+    uint64_t *ns = r->launch_ns;
+
     (void)fflush(stdout);
-    (void)fprintf(stderr, "compile %.3f ms\nlaunch  %.3f ms\n",
-                  (double)r->compile_ns / 1e6, (double)r->launch_ns / 1e6);
+    (void)fprintf(stderr, "compile %.3f ms\n", (double)r->compile_ns / 1e6);
+    if (n < 2) {
+        (void)fprintf(stderr, "launch  %.3f ms\n",
+                      n == 0 ? 0.0 : (double)ns[0] / 1e6);
+        return;
+    }
+    qsort(ns, n, sizeof *ns, compare_times);
+    (void)fprintf(stderr,
+                  "launch  median %.6f ms, minimum %.6f ms, of %zu launches\n",
+                  ((double)ns[(n - 1) / 2] + (double)ns[n / 2]) / 2e6,
+                  (double)ns[0] / 1e6, n);
 }
 
 /* Prints the counters as one JSON object, the last line of the output. */
@@ -238,6 +280,7 @@ static void dispose(run *r)
 {
     for (size_t i = 0; i < r->count; i++)
         tool_argument_dispose(&r->arguments[i]);
+    free(r->launch_ns);
     kiln_queue_free(r->queue);
     kiln_device_close(r->device);
     tool_session_close(&r->session);
@@ -257,7 +300,7 @@ int tool_run(int count, char **words)
     if (status != TOOL_OK)
         return status;
     status = run_all(&r);
-    if (r.kernel != NULL && r.options.time)
+    if (r.kernel != NULL && r.options.time > 0)
         show_times(&r);
     if (r.session.context != NULL && r.options.stats &&
         show_statistics(&r) != TOOL_OK)

@@ -36,7 +36,7 @@ typedef struct tool_options {
     kiln_launch launch;
     int has_grid;
     int stats;
-    int time;
+    uint32_t time; /* launches that are timed; 0: none */
     size_t prints[TOOL_ARGUMENTS_MAX];
     size_t print_count;
     struct {
@@ -136,6 +136,8 @@ int tool_argument_read(tool_argument *out, kiln_context *context,
 /* Makes the array's buffer and fills it. */
 kiln_status tool_argument_send(tool_argument *argument, kiln_device *device,
                                kiln_error **error);
+/* Gives the array's buffer its first content again. */
+kiln_status tool_argument_fill(tool_argument *argument, kiln_error **error);
 /* Reads the buffer back into `bytes`. */
 kiln_status tool_argument_fetch(tool_argument *argument, kiln_error **error);
 /* Prints the values, one line for each row of the first index. */

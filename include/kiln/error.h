@@ -173,6 +173,8 @@ typedef struct kiln_exception {
                                  more than 16 frames: the innermost 15 and
                                  the kernel's own */
     size_t frame_count;
+    const char *source_line; /* the text of the location's line; NULL if it is
+                                not at hand */
 } kiln_exception;
 
 /**

@@ -28,6 +28,11 @@ struct kiln__heap {
 
 /* Message of an exception whose first value is the size in bytes. */
 #define KILN__HEAP_MESSAGE "the heap has no room for"
+/* That value where the sizes make none: heap_product() in heap.kiln gives it
+   for a negative size, and for a product that no i64 holds. */
+#define KILN__HEAP_NO_SIZE INT64_MAX
+#define KILN__HEAP_NO_SIZE_MESSAGE \
+    "a size is negative, or the sizes make too large an array"
 
 _Static_assert(sizeof(struct kiln__heap) == 64, "arrays are aligned to 64");
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/exception_values.h"
+#include "abi/heap_abi.h"
 #include "backends/report_text.h"
 #include "base/data/float_bits.h"
 #include "base/error.h"
@@ -58,6 +59,9 @@ void kiln__exception_format(char *out, size_t size, const kiln__raised *from)
                        from->values[1]);
     else if (from->kind == KILN_EXCEPTION_INEXACT && has_more)
         format_inexact(out, size, from);
+    else if (from->kind == KILN_EXCEPTION_MEMORY &&
+             from->values[0] == KILN__HEAP_NO_SIZE)
+        (void)snprintf(out, size, "%s: %s", kind, KILN__HEAP_NO_SIZE_MESSAGE);
     else if (from->kind == KILN_EXCEPTION_MEMORY && from->values[0] != 0)
         (void)snprintf(out, size, "%s: %s %" PRId64 " bytes", kind,
                        from->message, from->values[0]);

@@ -329,6 +329,25 @@ static void forget_unknown(kiln_exception *exception)
 
     if (exception->size < known)
         exception->frame_count = 0;
+    exception->size = sizeof *exception;
+}
+
+#define LINE_SIZE ((size_t)4096)
+
+/* Returns the text of the exception's line, in the arena, or NULL. */
+static const char *find_line(kiln__arena *arena,
+                             const kiln_exception *exception,
+                             const kiln_frontend *frontend)
+{
+    char *line = kiln__arena_allocate(arena, LINE_SIZE);
+
+    if (line == NULL || frontend == NULL || exception->method == NULL ||
+        exception->location.line == 0 ||
+        !kiln__frontends_quote(line, LINE_SIZE, frontend, exception->method,
+                               exception->ordinal) ||
+        exception->location.column > strlen(line))
+        return NULL;
+    return line;
 }
 
 /* Adds the location from the frontend's current source map. */
@@ -346,6 +365,7 @@ static kiln_status report_exception(kiln_exception *exception,
     find_place(&place, frontend, exception->method, exception->ordinal);
     if (place.file != NULL)
         exception->location = place;
+    exception->source_line = find_line(&names, exception, frontend);
     if (exception->method != NULL)
         exception->method = name_for_people(&names, exception->method);
     exception->frame_count = locate_frames(frames, &names, exception, frontend);

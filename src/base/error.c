@@ -266,6 +266,7 @@ static const kiln_exception *copy_exception(kiln__arena *arena,
     record->kernel = kiln__arena_text(arena, record->kernel);
     record->method = kiln__arena_text(arena, record->method);
     record->location = copy_location(arena, record->location);
+    record->source_line = kiln__arena_text(arena, record->source_line);
     record->frames =
         record->frame_count == 0
             ? NULL

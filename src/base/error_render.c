@@ -154,15 +154,15 @@ static void add_mark(renderer *r, const excerpt *e)
         add(r, "\033[0m");
 }
 
-static void render_source(renderer *r, const kiln_diagnostic *d)
+static void render_source(renderer *r, const char *line,
+                          const kiln_location *location)
 {
     const excerpt e = excerpt_of(
-        d->source_line, d->location.column == 0 ? 1 : d->location.column,
-        d->location.length);
+        line, location->column == 0 ? 1 : location->column, location->length);
 
-    kiln__text_format(&r->text, "%5u | ", d->location.line);
+    kiln__text_format(&r->text, "%5u | ", location->line);
     add_source(r, &e);
-    if (d->location.column > 0) {
+    if (location->column > 0) {
         add(r, "\n      | ");
         add_mark(r, &e);
     }
@@ -230,7 +230,7 @@ static void render_diagnostic(renderer *r, const kiln_diagnostic *d)
         kiln__text_format(&r->text, " [%s]", d->code);
     add(r, "\n");
     if (d->source_line != NULL)
-        render_source(r, d);
+        render_source(r, d->source_line, &d->location);
     if (d->hint != NULL)
         render_hint(r, d->hint);
     for (size_t i = 0; i < d->frame_count; i++)
@@ -248,7 +248,10 @@ static void add_triple(renderer *r, const char *name, const uint64_t *triple)
 static void render_exception(renderer *r, const kiln_exception *e)
 {
     add_headline(r, &e->location, KILN_SEVERITY_ERROR, e->message);
-    add(r, "\n      = in kernel ");
+    add(r, "\n");
+    if (e->source_line != NULL)
+        render_source(r, e->source_line, &e->location);
+    add(r, "      = in kernel ");
     add(r, e->kernel == NULL ? "?" : e->kernel);
     if (e->method != NULL) {
         add(r, ", method ");

@@ -18,7 +18,7 @@
    change in what the same text is inferred to, refused for, or asked about has
    to raise it, as PIPELINE_VERSION is raised for changes in code. It enters
    keys, as the version of typed IR's form does. */
-#define INFERENCE_VERSION "8"
+#define INFERENCE_VERSION "9"
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 #define LANGUAGE_NAME \
@@ -280,6 +280,18 @@ static kiln_status language_locate(void *self, const char *label,
     return KILN_OK;
 }
 
+static kiln_status language_quote(void *self, const char *label,
+                                  uint32_t ordinal, char *out, size_t size)
+{
+    const kiln__source *source;
+    kiln__span span;
+
+    KILN_TRY(kiln__language_ready(self, NULL));
+    KILN_TRY(find_span(self, label, ordinal, &source, &span));
+    return kiln__source_quote(source, span, out, size) ? KILN_OK
+                                                       : KILN_ENOTFOUND;
+}
+
 int kiln__language_span(const kiln_frontend *frontend, const char *label,
                         uint32_t ordinal, const kiln__source **source,
                         kiln__span *span)
@@ -306,6 +318,7 @@ static const kiln_frontend_ops language_ops = {
     .answer = language_answer,
     .free = language_free,
     .locate = language_locate,
+    .quote = language_quote,
     .hold = language_hold,
     .release = language_release,
     .collect = language_collect,

@@ -285,6 +285,32 @@ void kiln__frontends_locate(kiln_location *out, const kiln_frontend *own,
             return;
 }
 
+static int quote_in(char *out, size_t size, const kiln_frontend *frontend,
+                    const char *method, uint32_t ordinal)
+{
+    const kiln_status status =
+        frontend->ops.quote == NULL
+            ? KILN_ENOTFOUND
+            : frontend->ops.quote(frontend->self, method, ordinal, out, size);
+
+    if (status != KILN_OK)
+        out[0] = '\0';
+    out[size - 1] = '\0';
+    return status == KILN_OK;
+}
+
+int kiln__frontends_quote(char *out, size_t size, const kiln_frontend *own,
+                          const char *method, uint32_t ordinal)
+{
+    if (quote_in(out, size, own, method, ordinal))
+        return 1;
+    for (const kiln_frontend *f = first_frontend(own->context); f != NULL;
+         f = f->next)
+        if (f != own && quote_in(out, size, f, method, ordinal))
+            return 1;
+    return 0;
+}
+
 /* ---- functions ---- */
 
 static kiln_digest function_key(const kiln_frontend *frontend, const char *name)

@@ -34,6 +34,9 @@ void kiln__frontends_collect(kiln_context *context);
    if nobody knows it. */
 void kiln__frontends_locate(kiln_location *out, const kiln_frontend *own,
                             const char *method, uint32_t ordinal);
+/* Copies the text of that place's line; false: it is not at hand. */
+int kiln__frontends_quote(char *out, size_t size, const kiln_frontend *own,
+                          const char *method, uint32_t ordinal);
 /* Finds the function of the qualified name, or NULL; the kernel language's
    comes before other frontends'. Makes none. */
 const kiln_function *kiln__function_find(const kiln_context *context,

@@ -372,6 +372,32 @@ static void an_exception_shows_kernel_and_item(void **state)
     kiln_error_free(error);
 }
 
+static void an_exception_shows_its_line_where_that_is_at_hand(void **state)
+{
+    char line[] = "\ty[i] = x[j]";
+    const kiln_exception exception = {
+        .size = sizeof exception,
+        .kind = KILN_EXCEPTION_BOUNDS,
+        .message = "index 9, size 8",
+        .kernel = "saxpy",
+        .location = {"saxpy.kiln", 4, 9, 4},
+        .source_line = line,
+    };
+    kiln_error *error = NULL;
+
+    (void)state;
+    (void)kiln__error_set_exception(&error, &exception);
+    line[0] = '?';
+    assert_string_equal(kiln_error_exception(error)->source_line,
+                        "\ty[i] = x[j]");
+    check_render(error, KILN_RENDER_PLAIN,
+                 "saxpy.kiln:4:9: error: index 9, size 8\n"
+                 "    4 |     y[i] = x[j]\n"
+                 "      |            ^~~~\n"
+                 "      = in kernel saxpy, item (0, 0, 0), group (0, 0, 0)\n");
+    kiln_error_free(error);
+}
+
 static void colour_appears_only_when_asked_for(void **state)
 {
     const kiln_diagnostic diagnostic = no_method();
@@ -489,6 +515,7 @@ int main(void)
         cmocka_unit_test(a_message_of_its_own_comes_first),
         cmocka_unit_test(causes_follow),
         cmocka_unit_test(an_exception_shows_kernel_and_item),
+        cmocka_unit_test(an_exception_shows_its_line_where_that_is_at_hand),
         cmocka_unit_test(colour_appears_only_when_asked_for),
         cmocka_unit_test(the_caret_follows_tabs),
         cmocka_unit_test(the_caret_follows_utf8),

@@ -134,6 +134,47 @@ expect 2 run one.kiln lonely 'f32[1]' '(0.5,,):(f32,)' --grid 1
 expect 2 run one.kiln lonely 'f32[1]' '(,):(f32,)' --grid 1
 expect 2 run one.kiln lonely 'f32[1]' '(0.5, 1):(f32,)' --grid 1
 says err "more elements than its type"
+# As the language writes values: made by their type, and tuples of literals.
+cat >made.kiln <<'KILN'
+struct Pair{T: Real}
+    a: T
+    b: T
+end
+struct Flags
+    on: Bool
+    parts: (i8, (u16,))
+end
+kernel add(y: f64[:], p: Pair{f32}, v: Vec{i32, 2}, t, e, g: Flags)
+    assert(typeof(t[0]) == i64 && typeof(t[1][0]) == f64 && length(e) == 0)
+    y[0] = f64(p.a - p.b) + f64(v[1]) + f64(t[0]) + t[1][0] + f64(g.on) +
+        f64(g.parts[0]) + f64(g.parts[1][0])
+end
+KILN
+expect 0 run made.kiln add 'f64[1]' 'Pair{f32}(1.5, 0.25)' \
+    'Vec{i32, 2}(3, -4)' '(7, (-0.5,), true)' '()' \
+    '(true, (-3, (300,))):Flags' --grid 1 --print 0 --print 1 --print 2 \
+    --print 3 --print 4 --print 5
+line 1 "301.75"
+line 2 "(1.5, 0.25)"
+line 3 "(3, -4)"
+line 4 "(7, (-0.5,), true)"
+line 5 "()"
+line 6 "(true, (-3, (300,)))"
+made() # VALUE MESSAGE
+{
+    expect 2 run made.kiln add 'f64[1]' "$1" --grid 1
+    says err "$2"
+}
+made 'Pair{f32}(1.5)' "fewer elements than its type"
+made 'Pair(1.5, 2)' "Pair has 1 type parameters"
+made 'Pear{f32}(1.5, 2)' "there is no type 'Pear'"
+made 'f32(1)' "values in parentheses are those of"
+made 'Vec{i32, 2}(3, 4' "TYPE(VALUES)"
+made 'Vec{i32, 2}(3, x)' "not an integer"
+made '(7)' "not a tuple of numbers"
+made '(7, x)' "not a number"
+made '(7, , 8)' "not a tuple of numbers"
+
 record() # VALUE MESSAGE
 {
     expect 2 run records.kiln add "$1" '(3, 0.5):(i64, f32)' \
@@ -161,6 +202,24 @@ tail -n 1 out | grep -q '^{"tiers": {"typed_ir": {.*"requests": .*}, "stages_ns"
     fail "no statistics"
 says err "compile "
 says err "launch "
+
+# Launches that are timed find the same data, and the result is that of one.
+for count in 1 2 5; do
+    expect 0 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' \
+        --grid 8 --time=$count --print 0
+    line 1 "1 3 5 7 9 11 13 15"
+    says err "launch "
+done
+grep -Eqx 'launch  median [0-9.]+ ms, minimum [0-9.]+ ms, of 5 launches' err ||
+    fail "--time=5 tells no median"
+expect 0 run programs.kiln tell 0.5:f32 --grid 1 --time=3
+[ "$(grep -c '^item 0: 0.5$' out)" = 3 ] || fail "--time=3 is not 3 launches"
+for count in 0 x -1 1.5 ''; do
+    expect 2 run programs.kiln tell 0.5:f32 --grid 1 "--time=$count"
+    says err "--time wants a number of launches"
+done
+expect 2 run programs.kiln tell 0.5:f32 --grid 1 --stats=2
+says err "--stats takes no value"
 
 # Another target is the same to the program.
 expect 0 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' --grid 8 \

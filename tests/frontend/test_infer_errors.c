@@ -342,6 +342,78 @@ static void literals_fit(void **state)
            "does not fit f16", NULL);
 }
 
+/* Copies of a loop, and methods for several types, have the error of one line,
+   with other types in its message. */
+static void an_error_of_one_line_is_told_once(void **state)
+{
+    refuse(*state, "f32[:]",
+           "fn f(a)\n    for i in static(0..50)\n        a[i] = i + true\n"
+           "    end\nend\n",
+           "wrong-type", 3, 20, "takes numbers", "Bool");
+    refuse(*state, "(i64, f32)",
+           "fn f(t)\n    s: f64 = 0\n    for i in static(0..9)\n"
+           "        s += f64(t[i])\n    end\n    return s\nend\n",
+           "bad-index", 4, 20, "index 2 is out of the bounds", NULL);
+    refuse(*state, "f32;i64;f32[:]",
+           "fn g(x) = x.width\n"
+           "fn f(x, y, a)\n    z = g(x)\n    w = g(y)\n    v = g(a)\n"
+           "end\n",
+           "unknown-field", 1, 11, "f32 has no fields", NULL);
+}
+
+static void local_arrays_have_a_possible_size(void **state)
+{
+    refuse(*state, "", "fn f()\n    local t = f32[-1]\nend\n", "bad-index", 2,
+           19, "at least 1 and below 2**31, not -1", NULL);
+    refuse(*state, "", "fn f()\n    local t = f32[1 << 62]\nend\n", "bad-index",
+           2, 19, "not 4611686018427387904", NULL);
+    refuse(*state, "", "fn f()\n    local t = f64[1 << 14, 1 << 14]\nend\n",
+           "local-memory", 2, 15, "a local array of 2147483648 bytes",
+           "allocate");
+    refuse(*state, "i64", "fn f(n)\n    local t = f32[n]\nend\n",
+           "not-constant", 2, 19, "is a constant", "allocate");
+    refuse(*state, "", "fn f()\n    a = allocate(f32, -3)\nend\n", "bad-index",
+           2, 23, "the size -3 is not from 0", NULL);
+}
+
+/* Literals that adapt together are reported each at its own place. */
+static void chosen_literals_fit(void **state)
+{
+    refuse(*state, "u8;Bool", "fn f(x, c) = x + (c ? 1 : 256)\n",
+           "literal-range", 1, 27, "256 does not fit u8", NULL);
+    refuse(*state, "u32;Bool", "fn f(x, c) = select(c, 1, -1) * x\n",
+           "literal-range", 1, 27, "-1 does not fit u32", NULL);
+    refuse(*state, "i32[:];Bool",
+           "fn f(a, c)\n    a[0] = 0.5 * (c ? 1 : 2)\nend\n", "literal-range",
+           2, 12, "0.5 does not fit i32", "float types only");
+    refuse(*state, "i64;Bool",
+           "fn f(x, c)\n    x += c ? 1 : 2.5\n    return x\nend\n",
+           "unstable-variable", 2, 10, "would become f64", NULL);
+    refuse(*state, "f32;i32", "fn f(x, n)\n    x = 1 << n\n    return x\nend\n",
+           "unstable-variable", 2, 9, "would become i64", NULL);
+    refuse(*state, "f32[:];i32", "fn f(a, n)\n    a[0] = 1 << n\nend\n",
+           "wrong-type", 2, 12, "an element is f32, but this is i64",
+           "convert it: f32(...)");
+    refuse(*state, "Bool", "fn f(c) = c ? 18446744073709551615 : 0\n",
+           "literal-range", 1, 15, "does not fit i64", NULL);
+    refuse(*state, "Bool;u64",
+           "fn f(c, x)\n    if c\n        return x\n    end\n"
+           "    return c ? 1 : -1\nend\n",
+           "literal-range", 5, 20, "-1 does not fit u64", NULL);
+    refuse(*state, "f32", "fn f(x) = x ? 1 : x > 1 ? 2 : 3\n",
+           "condition-not-bool", 1, 11, "this is f32", NULL);
+    refuse(*state, "i32", "fn f(n) = 1.5 << n\n", "wrong-type", 1, 11,
+           "`<<` is not for f64", NULL);
+    refuse(*state, "i8;Bool", "fn f(x, c) = x > 2 * (c ? 1 : 100)\n",
+           "literal-range", 1, 18, "may be 200, which does not fit i8", NULL);
+    refuse(*state, "u32;Bool", "fn f(x, c) = x - (5 - (c ? 1 : 7))\n",
+           "literal-range", 1, 19, "may be -2, which does not fit u32", NULL);
+    refuse(*state, "Bool", "fn f(c) = 3 * (c ? 1 : 4611686018427387904)\n",
+           "literal-range", 1, 11, "which does not fit i64", NULL);
+    refuse(*state, "u8;i32", "fn f(x, n) = x < 1 << n\n", "mixed-signedness", 1,
+           14, "u8 and i64", NULL);
+}
+
 static void conditions_are_bool(void **state)
 {
     refuse(*state, "i32", "fn f(x)\n    if x\n    end\nend\n",
@@ -518,6 +590,9 @@ int main(void)
         TEST(floats_of_one_size_are_not_mixed),
         TEST(operators_take_what_they_are_for),
         TEST(literals_fit),
+        TEST(an_error_of_one_line_is_told_once),
+        TEST(local_arrays_have_a_possible_size),
+        TEST(chosen_literals_fit),
         TEST(conditions_are_bool),
         TEST(values_have_the_wanted_type),
         TEST(indices_are_integers_within_bounds),

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/syntax/ast.h"
+#include "frontend/syntax/lex.h"
 
 static kiln_error *parse_error(const char *text)
 {
@@ -266,6 +266,61 @@ static void misspelt_keywords_are_suggested(void **state)
     assert_statement_hint("if x\n    esle\n    end", "`esle`", "`else`");
 }
 
+static void assert_reserved(const char *before, const char *word,
+                            const char *after)
+{
+    char text[128], message[64];
+    kiln_error *error;
+    const kiln_diagnostic *d;
+
+    (void)snprintf(text, sizeof text, "%s%s%s", before, word, after);
+    (void)snprintf(message, sizeof message, "`%s` is a reserved word", word);
+    error = parse_error(text);
+    d = kiln_error_diagnostic(error, 0);
+    if (kiln_error_diagnostic_count(error) != 1 ||
+        strcmp(d->message, message) != 0 || d->hint == NULL ||
+        strstr(d->hint, "choose another name, such as `") == NULL)
+        fail_msg("%zu errors, the first: %s, of:\n%s",
+                 kiln_error_diagnostic_count(error), d->message, text);
+    kiln_error_free(error);
+}
+
+static void a_keyword_as_a_name_is_one_error_with_another_name(void **state)
+{
+    static const char *const words[] = {
+#define WORD(name, text) text,
+        KILN__KEYWORD_MAP(WORD)
+#undef WORD
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        assert_reserved("fn f(", words[i], ", y) = y\n");
+        assert_reserved("fn f(y)\n    ", words[i], " = y\n    return y\nend\n");
+        assert_reserved("struct P\n    ", words[i], ": f32\n    y: f32\nend\n");
+    }
+}
+
+static void functions_may_have_names_of_other_languages(void **state)
+{
+    static const char text[] = "fn done(x) = x\n"
+                               "fn pass(x) = x\n"
+                               "kernel f(x, int, half)\n"
+                               "    done(x)\n"
+                               "    pass(x)\n"
+                               "    half *= int\n"
+                               "    null = (int)\n"
+                               "    shared = half * int\n"
+                               "end\n";
+    kiln__source *source = NULL;
+    kiln_error *error = NULL;
+
+    (void)state;
+    assert_ok(kiln__source_parse(&source, &kiln__malloc, "some.kiln", text,
+                                 sizeof text - 1, &error));
+    kiln__source_free(source);
+}
+
 static void words_of_other_languages_are_hinted(void **state)
 {
     (void)state;
@@ -279,8 +334,16 @@ static void words_of_other_languages_are_hinted(void **state)
     assert_statement_hint("if x\n    else if x > 1\n    end", "`else if`",
                           "`elseif`");
     assert_statement_hint("let y = 1", "`let`", "leave it out");
-    assert_statement_hint("f32 y = 1", "`f32`", "x: f32");
-    assert_statement_hint("float y = 1", "`float`", "x: f32");
+    assert_statement_hint("f32 y = 1", "`f32`", "y: f32");
+    assert_statement_hint("float y = 1", "`float`", "y: f32");
+    assert_statement_hint("unsigned char y = 1", "`unsigned`", "x: u8");
+    assert_statement_hint("long long y = 1", "`long`", "x: i64");
+    assert_statement_hint("const int y = 1", "`const`", "x: i32");
+    assert_statement_hint("int32_t y = 1", "`int32_t`", "y: i32");
+    assert_statement_hint("int y[16]", "`int`", "`local t = f32[256]`");
+    assert_statement_hint("float *y = x", "`float`", "no pointers");
+    assert_statement_hint("extern __shared__ float y[]", "`extern`",
+                          "`local t = f32[256]`");
     assert_statement_hint("y = x and x", "`and`", "`&&`");
     assert_statement_hint("y = not x", "no `not`", "`!`");
     assert_statement_hint("if x then\n    end", "`then`", "no `then`");
@@ -333,7 +396,9 @@ static void idioms_in_definitions_are_hinted(void **state)
     assert_hint("fn f{T}(x: T)\nend\n", "behind `where`", "where T");
     assert_hint("fn f(x) where {T}\nend\n", "no braces", "where T");
     assert_hint("fn f(x) where T <: Real\nend\n", "behind `:`", "T: Real");
-    assert_hint("fn f(f32 x)\nend\n", "after a parameter", "name: type");
+    assert_hint("fn f(f32 x)\nend\n", "behind its name", "x: f32");
+    assert_hint("fn f(float *x)\nend\n", "behind its name", "a: f32[:]");
+    assert_hint("fn f(const int n)\nend\n", "behind its name", "n: i32");
     assert_hint("fn f(x...)\nend\n", "no variable argument", "tuple");
     assert_hint("fn f(::T)\nend\n", "needs a name", "_: Type{T}");
     assert_hint("fn f(x: f32*)\nend\n", "`*`", "f32[:]");
@@ -357,6 +422,8 @@ int main(void)
         cmocka_unit_test(an_error_shows_its_line),
         cmocka_unit_test(an_assignment_as_condition_is_hinted),
         cmocka_unit_test(misspelt_keywords_are_suggested),
+        cmocka_unit_test(a_keyword_as_a_name_is_one_error_with_another_name),
+        cmocka_unit_test(functions_may_have_names_of_other_languages),
         cmocka_unit_test(words_of_other_languages_are_hinted),
         cmocka_unit_test(ranges_of_other_languages_are_hinted),
         cmocka_unit_test(misplaced_statements_are_hinted),

@@ -229,6 +229,12 @@ typedef struct kiln_frontend_ops {
     kiln_status (*parameters)(void *self, const kiln_function *function,
                               uint64_t world, const kiln_type **types,
                               size_t *count, kiln_error **error);
+
+    /** Optional. Copies the text of the line that locate() finds for these
+        arguments, without its end, into `out`; a line that does not fit is cut.
+        Exceptions show it. KILN_ENOTFOUND when it is not at hand. */
+    kiln_status (*quote)(void *self, const char *method, uint32_t ordinal,
+                         char *out, size_t size);
 } kiln_frontend_ops;
 
 /*

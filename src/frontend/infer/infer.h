@@ -39,6 +39,9 @@ typedef enum kiln__value_kind {
     KILN__VALUE_BOTTOM,  /* no type yet; `type` may be a guess */
     KILN__VALUE_NOTHING, /* the result of a function without a result */
     KILN__VALUE_LITERAL, /* an untyped number: `constant` */
+    /* An operation on literals whose value is known only at run time: `open`.
+       It is a float if `constant` says so. */
+    KILN__VALUE_OPEN,
     KILN__VALUE_TYPED
 } kiln__value_kind;
 
@@ -51,6 +54,7 @@ typedef struct kiln__value {
     int32_t known; /* of a TYPED value: a scalar whose value is `constant` */
     /* A Bool that depends only on Static integers, types and functions. */
     int32_t is_static;
+    const struct kiln__open *open;
     kiln__constant constant;
 } kiln__value;
 
@@ -109,10 +113,10 @@ struct kiln__loop {
     kiln__path next; /* what all continues of the iteration share */
 };
 
-/* A literal or Static that is returned. It gets the type of the other
-   returns. */
+/* A literal, Static or OPEN value that is returned. It gets the type of the
+   other returns. */
 typedef struct kiln__pending {
-    uint32_t node;
+    uint32_t node; /* of an OPEN value: its first */
     kiln__value value;
     const kiln__ast *ast;
 } kiln__pending;
@@ -351,6 +355,8 @@ uint32_t kiln__infer_read_saved(kiln__infer *in,
                                 const kiln__saved_value *saved);
 
 /* ---- infer_names.c: names and constants ---- */
+/* True for a local or a parameter of the method. */
+int kiln__infer_is_variable(kiln__infer *in, const char *name);
 kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
                                  const char *name);
 const kiln__binding *kiln__infer_binding(kiln__infer *in, kiln__symbol *symbol);
@@ -423,6 +429,10 @@ int kiln__infer_has_rule(const kiln__value *values, size_t count);
 /* True when a method may replace the operator's own rule for these values. */
 int kiln__infer_is_replaced(kiln__infer *in, const kiln__operator *operator,
                             const kiln__value * values, size_t count);
+/* Returns the count of a shift as a value of the shifted type. */
+kiln__value kiln__infer_shift_count(kiln__infer *in, const kiln__value *given,
+                                    const kiln_type *type,
+                                    const kiln__ast *ast);
 /* Applies the operator's own rule to one or two values that it has a rule
    for. */
 kiln__value kiln__infer_by_rule(kiln__infer *in, const kiln__operator *operator,
@@ -438,6 +448,8 @@ kiln__value kiln__infer_power(kiln__infer *in, const kiln__value *a,
 /* ---- infer_expression.c ---- */
 kiln__value kiln__infer_expression(kiln__infer *in, const kiln__ast *ast);
 /* As kiln__infer_expression(), but the expression must have a value. */
+kiln__value kiln__infer_loose_operand(kiln__infer *in, const kiln__ast *ast);
+/* The same, for contexts that give literals no type: it is never OPEN. */
 kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast);
 /* Returns a Bool, or POISON after an error. */
 kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast);
@@ -451,6 +463,48 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
                                kiln__value *b, const kiln__ast *ast);
 /* Returns the type of an expression, as a value, without evaluating it. */
 kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast);
+
+/* ---- infer_open.c: operations on literals that wait for their type ---- */
+typedef struct kiln__operation {
+    kiln__ir_op op;
+    int64_t imm;
+    uint32_t condition; /* of CHOOSE and SELECT: the node of a Bool */
+} kiln__operation;
+
+/* True for a LITERAL or an OPEN value. */
+int kiln__value_is_loose(const kiln__value *value);
+/* Makes an OPEN value. The sides are loose; a shift's second one is typed. */
+kiln__value kiln__infer_open(kiln__infer *in, const kiln__operation *operation,
+                             const kiln__value *sides, size_t count,
+                             const kiln__ast *ast);
+/* Makes one of an operator, but a shift, if a side is OPEN and no side is
+   typed. False: the operator does not wait. */
+int kiln__infer_open_operator(kiln__infer *in, kiln__ir_op op,
+                              kiln__value *sides, size_t count,
+                              const kiln__ast *ast, kiln__value *out);
+int kiln__infer_open_adapts(const kiln__value *value, const kiln_type *type);
+/* True for an operation on bits: no float has them. */
+int kiln__infer_open_is_integral(const kiln__value *value);
+/* True for an OPEN value whose low bits only are right in a narrow type. */
+int kiln__infer_open_has_shift(const kiln__value *value);
+/* Returns the value for an operation with `other` that needs the exact one: a
+   shift is an i64, then, unless the other side is as wide. */
+kiln__value kiln__infer_open_exact(kiln__infer *in, const kiln__value *value,
+                                   const kiln__value *other, int is_comparison,
+                                   const kiln__ast *ast);
+/* Returns the type that an OPEN value has alone: i64 or f64. */
+const kiln_type *kiln__infer_open_type(const kiln__infer *in,
+                                       const kiln__value *value);
+/* Builds an OPEN value in a type of numbers; a literal that does not fit is
+   reported. */
+kiln__value kiln__infer_open_build(kiln__infer *in, const kiln__value *value,
+                                   const kiln_type *type);
+/* True when what was built may get another type later. */
+int kiln__infer_open_can_change(const kiln__value *value);
+/* Gives that type to the nodes that kiln__infer_open_build() made, from
+   `first` on. The value must adapt to it. */
+void kiln__infer_open_change(kiln__infer *in, const kiln__value *value,
+                             const kiln_type *type, uint32_t first);
 
 /* ---- infer_call.c ---- */
 typedef struct kiln__builtin kiln__builtin;

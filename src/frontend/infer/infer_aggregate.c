@@ -256,10 +256,11 @@ int kiln__infer_field_number(kiln__infer *in, const kiln_type *type,
                              const kiln__ast *ast, size_t *out)
 {
     if (type->kind != KILN_TYPE_STRUCT) {
-        (void)kiln__infer_error(
-            in, ast->span, "unknown-field",
-            type->kind == KILN_TYPE_TUPLE ? "tuples are indexed: t[0]" : NULL,
-            "%s has no fields", kiln_type_text(type));
+        (void)kiln__infer_error(in, ast->span, "unknown-field",
+                                type->kind == KILN_TYPE_TUPLE
+                                    ? "tuples are indexed: t[0]"
+                                    : kiln__other_member_hint(ast->text),
+                                "%s has no fields", kiln_type_text(type));
         return 0;
     }
     for (size_t i = 0; i < type->field_count; i++)

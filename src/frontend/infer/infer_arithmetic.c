@@ -237,7 +237,10 @@ static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
     if (operator->op == KILN__IR_IDIV && is_float)
         return not_for(in, "//", type, "write trunc(a / b)", ast);
     if (operator->class == KILN__OPERATOR_BITS && is_float)
-        return not_for(in, operator->text, type, NULL, ast);
+        return not_for(
+            in, operator->text,
+            type, operator->op == KILN__IR_XOR ? "a power is `x ** y`" : NULL,
+            ast);
     if (fold_typed(in, operator, a, b, &known))
         return known;
     if (is_comparison(operator))
@@ -248,9 +251,8 @@ static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
                    type, a, b, ast);
 }
 
-/* Returns the count of a shift as a value of the shifted type. */
-static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
-                               const kiln_type *type, const kiln__ast *ast)
+kiln__value kiln__infer_shift_count(kiln__infer *in, const kiln__value *given,
+                                    const kiln_type *type, const kiln__ast *ast)
 {
     const kiln__value count = kiln__infer_decay(in, given, ast);
     const kiln_type *element = lane(type);
@@ -281,24 +283,44 @@ static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
                             (kiln__operands){&node, 1});
 }
 
+static int is_integer_count(const kiln__value *count)
+{
+    kiln__wide known;
+
+    return kiln__infer_known_integer(count, &known) ||
+           (count->kind == KILN__VALUE_TYPED &&
+            kiln__kind_is_integer(count->type->kind));
+}
+
+/* A literal on the left waits for its type: that of the count says nothing
+   about it. */
 static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
                          const kiln__value * a, const kiln__value *b,
                          const kiln__ast *ast)
 {
-    kiln__value left = kiln__infer_decay(in, a, ast);
-    kiln__value count;
+    kiln__value given = kiln__infer_decay(in, a, ast);
+    kiln__value sides[2] = {given}, left, count = *b;
 
-    /* A literal on the left takes the type of the count, unless that is so
-       narrow that it was chosen for a count. */
-    if (left.kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_TYPED &&
-        kiln__kind_is_integer(b->type->kind) && b->type->size >= 4)
-        left = kiln__infer_adapt(in, &left, b->type, ast, "the count");
-    left = kiln__infer_settle(in, &left, ast);
+    /* Bits that come back from above have to be there. */
+    if (operator->op == KILN__IR_SHR && kiln__infer_open_has_shift(&given))
+        given = kiln__infer_settle(in, &given, ast);
+    if (kiln__value_is_vague(&given))
+        return given;
+    if (count.kind == KILN__VALUE_OPEN)
+        count = kiln__infer_settle(in, &count, ast);
+    if (kiln__value_is_vague(&count))
+        return count;
+    sides[1] = count;
+    if (kiln__value_is_loose(&given) && !given.constant.is_float &&
+        is_integer_count(&count))
+        return kiln__infer_open(in, &(kiln__operation){.op = operator->op},
+                                sides, 2, ast);
+    left = kiln__infer_settle(in, &given, ast);
     if (kiln__value_is_vague(&left))
         return left;
     if (!kiln__kind_is_integer(lane(left.type)->kind))
         return not_for(in, operator->text, left.type, NULL, ast);
-    count = shift_count(in, b, left.type, ast);
+    count = kiln__infer_shift_count(in, &count, left.type, ast);
     if (kiln__value_is_vague(&count))
         return count;
     return operate(in, operator->op, left.type, &left, &count, ast);
@@ -336,13 +358,34 @@ static kiln__value guess(const kiln__value *values)
     return value;
 }
 
+static kiln__value power(kiln__infer *in, const kiln__value *a,
+                         const kiln__value *b, const kiln__ast *ast)
+{
+    kiln__value sides[2] = {*a, *b};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (sides[i].kind == KILN__VALUE_OPEN)
+            sides[i] = kiln__infer_settle(in, &sides[i], ast);
+        if (kiln__value_is_vague(&sides[i]))
+            return sides[i];
+    }
+    return kiln__infer_power(in, &sides[0], &sides[1], ast);
+}
+
+/* The others are right in the low bits of their results, in any type. */
+static int needs_exact(const kiln__operator *operator)
+{
+    return is_comparison(operator) || operator->op == KILN__IR_IDIV ||
+                                      operator->op == KILN__IR_IREM;
+}
+
 /* Applies a binary operator by its own rule: folds constants, or brings both
    operands to one type. */
 static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
                           const kiln__value * a, const kiln__value *b,
                           const kiln__ast *ast)
 {
-    kiln__value sides[2] = {*a, *b};
+    kiln__value sides[2] = {*a, *b}, open;
 
     if (kiln__value_is_vague(a) || kiln__value_is_vague(b))
         return operator->class == KILN__OPERATOR_ARITHMETIC
@@ -350,6 +393,8 @@ static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
                    : kiln__value_of(vague_of(sides, 2).kind);
     if (is_untyped(a) && is_untyped(b))
         return fold_untyped(in, operator, a, b, ast);
+    if (kiln__infer_open_operator(in, operator->op, sides, 2, ast, &open))
+        return open;
     if (operator->class == KILN__OPERATOR_EQUALITY && is_name_of_something(a) &&
         is_name_of_something(b)) {
         kiln__infer_discard(in, b, ast);
@@ -360,10 +405,16 @@ static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
     if (operator->class == KILN__OPERATOR_SHIFT)
         return shift(in, operator, a, b, ast);
     if (operator->class == KILN__OPERATOR_POWER)
-        return kiln__infer_power(in, a, b, ast);
+        return power(in, a, b, ast);
     if (a->kind == KILN__VALUE_TYPED && b->kind == KILN__VALUE_TYPED &&
         a->type == b->type && lane(a->type)->kind == KILN_TYPE_BOOL)
         return booleans(in, operator, a, b, ast);
+    if (needs_exact(operator)) {
+        sides[0] =
+            kiln__infer_open_exact(in, a, b, is_comparison(operator), ast);
+        sides[1] =
+            kiln__infer_open_exact(in, b, a, is_comparison(operator), ast);
+    }
     if (!kiln__infer_unify(in, sides, 2, ast, operator->text))
         return vague_of(sides, 2);
     return same_typed(in, operator, & sides[0], &sides[1], ast);
@@ -423,8 +474,18 @@ static kiln__value unary(kiln__infer *in, const char *operator,
                                  "`!` is for Bool, but this is %s",
                                  kiln__infer_describe(in, a));
     }
-    if (!is_untyped(a))
-        return negate(in, operator, a, ast);
+    value = *a;
+    if (a->kind == KILN__VALUE_OPEN &&
+        kiln__infer_open_operator(
+            in, operator[0] == '-' ? KILN__IR_NEG : KILN__IR_INVERT, &value, 1,
+            ast, &value))
+        return value;
+    if (a->kind == KILN__VALUE_OPEN)
+        value = kiln__infer_settle(in, a, ast);
+    if (kiln__value_is_vague(&value))
+        return value;
+    if (!is_untyped(&value))
+        return negate(in, operator, & value, ast);
     value = kiln__infer_decay(in, a, ast);
     fold = kiln__fold_unary(&constant, operator[0], &value.constant);
     if (fold != KILN__FOLD_OK)

@@ -16,10 +16,12 @@ int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
     int good = 1;
 
     if (count != array->rank) {
-        (void)kiln__infer_error(in, ast->span, "bad-index", NULL,
-                                "%s takes %u ind%s, not %zu",
-                                kiln_type_text(array), array->rank,
-                                array->rank == 1 ? "ex" : "ices", count);
+        (void)kiln__infer_error(
+            in, ast->span, "bad-index",
+            count < array->rank ? "all indices stand together: `a[i, j]`"
+                                : NULL,
+            "%s takes %u ind%s, not %zu", kiln_type_text(array), array->rank,
+            array->rank == 1 ? "ex" : "ices", count);
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
@@ -87,6 +89,21 @@ static kiln__value tuple_element(kiln__infer *in, const kiln__value *tuple,
     return kiln__infer_field(in, tuple, position, ast);
 }
 
+static kiln__value no_elements(kiln__infer *in, const kiln__value *object,
+                               const kiln__ast *ast)
+{
+    const char *hint = NULL;
+
+    if (object->kind == KILN__VALUE_TYPED &&
+        object->type->kind == KILN_TYPE_TYPE)
+        hint = "write `local t = f32[16]`, or `a = allocate(f32, n)`";
+    else if (ast->children[0]->kind == KILN__AST_INDEX)
+        hint = "all indices stand together: `a[i, j]`";
+    return kiln__infer_error(in, ast->children[0]->span, "bad-index", hint,
+                             "%s has no elements",
+                             kiln__infer_describe(in, object));
+}
+
 kiln__value kiln__infer_indexed(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__value object = kiln__infer_operand(in, ast->children[0]);
@@ -109,24 +126,44 @@ kiln__value kiln__infer_indexed(kiln__infer *in, const kiln__ast *ast)
         return vector_element(in, &object, ast);
     if (kind == KILN_TYPE_TUPLE)
         return tuple_element(in, &object, ast);
-    return kiln__infer_error(in, ast->children[0]->span, "bad-index", NULL,
-                             "%s has no elements",
-                             kiln__infer_describe(in, &object));
+    return no_elements(in, &object, ast);
 }
 
 /* ---- local t = f32[16, 16] ---- */
 
-/* Returns the node of a size, an i64 constant; 0 after an error. */
-static uint32_t local_size(kiln__infer *in, const kiln__ast *ast)
+/* Reports an array that no group can have. That it is too large for the target
+   is found later, since only the target knows. */
+static int check_bytes(kiln__infer *in, const kiln_type *element,
+                       const kiln__ast *tree, kiln__wide count)
+{
+    const kiln__wide bytes = count * (kiln__wide)element->size;
+    char text[KILN__WIDE_TEXT];
+
+    if (kiln__fold_fits(bytes, KILN_TYPE_I32))
+        return 1;
+    (void)kiln__infer_error(in, tree->span, "local-memory",
+                            "`allocate(T, n)` makes large arrays",
+                            "a local array of %s bytes; no group has more than "
+                            "2147483647",
+                            kiln__wide_text(text, bytes));
+    return 0;
+}
+
+/* Returns the node of a size, an i64 constant; 0 after an error. Multiplies
+   `count` by the size. */
+static uint32_t local_size(kiln__infer *in, const kiln__ast *ast,
+                           kiln__wide *count)
 {
     const kiln__value value = kiln__infer_operand(in, ast);
     kiln__constant constant = {0};
+    char text[KILN__WIDE_TEXT];
     kiln__value size;
 
     if (kiln__value_is_vague(&value))
         return 0;
     if (!kiln__infer_known_integer(&value, &constant.integer)) {
-        (void)kiln__infer_error(in, ast->span, "not-constant", NULL,
+        (void)kiln__infer_error(in, ast->span, "not-constant",
+                                "`allocate(T, n)` makes an array of any size",
                                 "the size of a local array is a constant");
         return 0;
     }
@@ -134,10 +171,12 @@ static uint32_t local_size(kiln__infer *in, const kiln__ast *ast)
         !kiln__fold_fits(constant.integer, KILN_TYPE_I32)) {
         (void)kiln__infer_error(in, ast->span, "bad-index", NULL,
                                 "the size of a local array is at least 1 and "
-                                "below 2**31");
+                                "below 2**31, not %s",
+                                kiln__wide_text(text, constant.integer));
         return 0;
     }
     kiln__infer_discard(in, &value, ast);
+    *count *= constant.integer;
     size =
         kiln__infer_constant(kiln__infer_scalar(in, KILN_TYPE_I64), &constant);
     return kiln__infer_use(in, &size, ast);
@@ -151,6 +190,7 @@ void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast)
     uint32_t nodes[KILN_RANK_MAX] = {0};
     const kiln_type *type = NULL;
     kiln_error *error = NULL;
+    kiln__wide count = 1;
     kiln_status status;
     kiln__value value;
 
@@ -161,8 +201,8 @@ void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast)
         return;
     }
     for (size_t i = 0; i < rank; i++)
-        nodes[i] = local_size(in, tree->children[i + 1]);
-    if (element == NULL)
+        nodes[i] = local_size(in, tree->children[i + 1], &count);
+    if (element == NULL || !check_bytes(in, element, tree, count))
         return;
     status =
         kiln_type_array(&type, in->context, element, (uint32_t)rank, 0, &error);

@@ -95,11 +95,10 @@ static const kiln_type *type_of_local(kiln__infer *in,
                                       const kiln__variable *variable,
                                       const kiln__value *value)
 {
-    const int is_float =
-        value->kind == KILN__VALUE_LITERAL && value->constant.is_float;
+    const int is_loose = kiln__value_is_loose(value);
+    const int is_float = is_loose && value->constant.is_float;
 
-    if (value->kind == KILN__VALUE_LITERAL ||
-        (kiln__value_is_static(value) && variable->decays))
+    if (is_loose || (kiln__value_is_static(value) && variable->decays))
         return kiln__infer_scalar(in, is_float ? KILN_TYPE_F64 : KILN_TYPE_I64);
     return value->type;
 }
@@ -142,7 +141,7 @@ static void bind_variable(kiln__infer *in, kiln__variable *variable,
     if (variable->type == NULL)
         set_type(in, variable, type_of_local(in, variable, &value), ast);
     else if (!kiln__infer_adapts(&value, variable->type) &&
-             (value.kind != KILN__VALUE_LITERAL || value.constant.is_float ||
+             (!kiln__value_is_loose(&value) || value.constant.is_float ||
               !kiln__kind_is_integer(variable->type->kind))) {
         (void)unstable(in, variable, &value, ast);
         return;
@@ -169,7 +168,7 @@ kiln__value kiln__infer_combine(kiln__infer *in, const kiln__value *old,
 {
     kiln__value sides[2] = {*old};
 
-    sides[1] = kiln__infer_operand(in, ast->children[1]);
+    sides[1] = kiln__infer_loose_operand(in, ast->children[1]);
     return kiln__infer_operate(in, ast->text, sides, 2, ast);
 }
 
@@ -196,7 +195,7 @@ static void store_element(kiln__infer *in, const kiln__ast *ast,
 
     for (size_t i = 0; good && i < rank; i++)
         nodes[i + 1] = kiln__infer_use(in, &indices[i], target);
-    value = kiln__infer_operand(in, ast->children[1]);
+    value = kiln__infer_loose_operand(in, ast->children[1]);
     value = kiln__infer_adapt(in, &value, array->type->element,
                               ast->children[1], "an element");
     if (!good || kiln__value_is_vague(&value)) {
@@ -237,6 +236,16 @@ static const kiln_type *annotated(kiln__infer *in, const kiln__ast *tree)
     return value.kind == KILN__VALUE_TYPED ? value.type->element : NULL;
 }
 
+/* The type was reported: about what follows from it, nothing is. */
+static void poison_variable(kiln__infer *in, const kiln__ast *target)
+{
+    kiln__variable *variable = kiln__infer_assignable(in, target->text, target);
+
+    in->broken = 1;
+    if (variable != NULL && variable->type == NULL)
+        variable->poisoned = 1;
+}
+
 /* Infers x = e, x op= e, or either with an annotation. */
 static void assign_name(kiln__infer *in, const kiln__ast *ast)
 {
@@ -248,11 +257,13 @@ static void assign_name(kiln__infer *in, const kiln__ast *ast)
 
     if (annotation != NULL)
         type = annotated(in, annotation);
+    if (annotation != NULL && type == NULL)
+        poison_variable(in, target);
     if (ast->text[0] != '\0') {
         value = kiln__infer_name(in, target);
         value = kiln__infer_combine(in, &value, ast);
     } else {
-        value = kiln__infer_operand(in, ast->children[1]);
+        value = kiln__infer_loose_operand(in, ast->children[1]);
     }
     variable = kiln__infer_assignable(in, target->text, target);
     if (variable == NULL) {

@@ -124,7 +124,7 @@ static int floats_of_literals(kiln__infer *in, kiln__value *arguments,
 {
     for (size_t i = 0; i < count; i++) {
         arguments[i] = kiln__infer_decay(in, &arguments[i], ast);
-        if (arguments[i].kind != KILN__VALUE_LITERAL)
+        if (!kiln__value_is_loose(&arguments[i]))
             return 1;
     }
     for (size_t i = 0; i < count; i++) {
@@ -191,6 +191,20 @@ static int fold_math(int32_t math, const kiln__value *a, const kiln__value *b,
            math == KILN__MATH_MAX;
 }
 
+/* True for literals of which one at least is OPEN, and none is a shift. */
+static int are_loose(const kiln__value *arguments, size_t count)
+{
+    int is_open = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!kiln__value_is_loose(&arguments[i]) ||
+            kiln__infer_open_has_shift(&arguments[i]))
+            return 0;
+        is_open |= arguments[i].kind == KILN__VALUE_OPEN;
+    }
+    return is_open;
+}
+
 static kiln__value math_rule(kiln__infer *in, const kiln__builtin *builtin,
                              kiln__value *arguments, size_t count,
                              const kiln__ast *ast)
@@ -208,6 +222,14 @@ static kiln__value math_rule(kiln__infer *in, const kiln__builtin *builtin,
             return is_static ? kiln__infer_static(in, folded.constant.integer,
                                                   ast->span)
                              : folded;
+        for (size_t i = 0; i < count; i++)
+            arguments[i] = kiln__infer_open_exact(
+                in, &arguments[i], &arguments[count - 1 - i], 0, ast);
+        if (are_loose(arguments, count))
+            return kiln__infer_open(
+                in,
+                &(kiln__operation){.op = KILN__IR_MATH, .imm = builtin->data},
+                arguments, count, ast);
     }
     if (!unify_arguments(in, builtin, arguments, count, domain, ast))
         return poison(in);
@@ -237,6 +259,9 @@ static kiln__value clamp_rule(kiln__infer *in, const kiln__builtin *builtin,
     const kiln_type *type;
     kiln__value pair[2];
 
+    for (size_t i = 0; i < 9; i++)
+        arguments[i % 3] = kiln__infer_open_exact(in, &arguments[i % 3],
+                                                  &arguments[i / 3], 0, ast);
     if (!unify_arguments(in, builtin, arguments, 3, KILN__DOMAIN_BOTH, ast))
         return poison(in);
     type = arguments[0].type;
@@ -415,6 +440,15 @@ static int is_constant_rule(kiln__builtin_rule rule)
     return rule != KILN__RULE_QUERY && rule < KILN__RULE_ATOMIC;
 }
 
+/* True for rules that give literals the type of something else. */
+static int takes_open(kiln__builtin_rule rule)
+{
+    return rule == KILN__RULE_OPERATOR || rule == KILN__RULE_MATH ||
+           rule == KILN__RULE_CLAMP || rule == KILN__RULE_SELECT ||
+           rule == KILN__RULE_CONVERT || rule == KILN__RULE_TRUNC ||
+           rule == KILN__RULE_ATOMIC;
+}
+
 static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
                            kiln__value *arguments, size_t count,
                            const kiln__ast *ast)
@@ -469,6 +503,24 @@ static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
     }
 }
 
+/* Returns how a call with the wrong number of arguments is meant, or NULL. */
+static const char *count_hint(kiln__infer *in, const kiln__builtin *builtin)
+{
+    switch ((int32_t)builtin->rule) {
+    case KILN__RULE_ATOMIC:
+        return kiln__infer_format(in, "write `%s(a, i, v)` for `a[i]`",
+                                  builtin->name);
+    case KILN__RULE_SIZE:
+        return "`size(a, 0)` is that of a dimension, `length(a)` of all";
+    case KILN__RULE_LENGTH:
+        return "`size(a, 0)` is the size of a dimension";
+    case KILN__RULE_BARRIER:
+        return "write `barrier()`; it takes no flags";
+    default:
+        return NULL;
+    }
+}
+
 kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
                                 kiln__value *arguments, size_t count,
                                 const kiln__ast *ast)
@@ -478,10 +530,10 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
     if (count < builtin->least ||
         (count > builtin->most && builtin->rule != KILN__RULE_ATOMIC)) {
         if (builtin->least == builtin->most)
-            return kiln__infer_error(in, ast->span, "no-method", NULL,
-                                     "`%s` takes %d argument%s, not %zu",
-                                     builtin->name, builtin->least,
-                                     builtin->least == 1 ? "" : "s", count);
+            return kiln__infer_error(
+                in, ast->span, "no-method", count_hint(in, builtin),
+                "`%s` takes %d argument%s, not %zu", builtin->name,
+                builtin->least, builtin->least == 1 ? "" : "s", count);
         return kiln__infer_error(
             in, ast->span, "no-method", NULL,
             "`%s` takes %d %s %d arguments, not %zu", builtin->name,
@@ -491,5 +543,9 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
     if (in->at.in_constant && !is_constant_rule(builtin->rule))
         return kiln__infer_error(in, ast->span, "not-constant", NULL,
                                  "`%s` is not for constants", builtin->name);
+    for (size_t i = 0; i < count && !takes_open(builtin->rule); i++)
+        if (arguments[i].kind == KILN__VALUE_OPEN)
+            arguments[i] =
+                kiln__infer_settle(in, &arguments[i], argument_place(ast, i));
     return by_rule(in, builtin, arguments, count, ast);
 }

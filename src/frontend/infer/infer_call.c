@@ -285,7 +285,7 @@ kiln__arguments kiln__infer_arguments(kiln__infer *in,
         const kiln__ast *argument = ast->children[i];
 
         if (!is_index_list(builtin, i, argument)) {
-            list.values[list.count++] = kiln__infer_operand(in, argument);
+            list.values[list.count++] = kiln__infer_loose_operand(in, argument);
             continue;
         }
         for (size_t k = 0; k < argument->count; k++)
@@ -418,9 +418,12 @@ static kiln__value call_value(kiln__infer *in, const kiln__ast *ast)
         kiln__infer_discard(in, &value, callee);
         return call_generic(in, kiln_function_data(type->function), ast);
     }
-    return kiln__infer_error(in, callee->span, "not-callable", NULL,
-                             "%s cannot be called",
-                             kiln__infer_describe(in, &value));
+    return kiln__infer_error(
+        in, callee->span, "not-callable",
+        value.kind == KILN__VALUE_TYPED && type->kind == KILN_TYPE_ARRAY
+            ? "an element is `a[i]`"
+            : NULL,
+        "%s cannot be called", kiln__infer_describe(in, &value));
 }
 
 kiln__value kiln__infer_call(kiln__infer *in, const kiln__ast *ast)

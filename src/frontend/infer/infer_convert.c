@@ -5,9 +5,10 @@
 #include "frontend/infer/infer.h"
 
 /*
- * Only two conversions are implicit: literals and Static integers adapt to a
- * type that holds them exactly (floats are rounded), and arithmetic widens. All
- * others are written as T(x), wrap, trunc or bitcast.
+ * Only two conversions are implicit: literals, operations on them that wait for
+ * their type, and Static integers adapt to a type that holds them exactly
+ * (floats are rounded), and arithmetic widens. All others are written as T(x),
+ * wrap, trunc or bitcast.
  */
 
 static kiln__value literal_of(kiln__wide integer)
@@ -51,6 +52,8 @@ int kiln__infer_adapts(const kiln__value *value, const kiln_type *type)
 
     if (value->kind == KILN__VALUE_TYPED && value->type == type)
         return 1;
+    if (value->kind == KILN__VALUE_OPEN)
+        return kiln__infer_open_adapts(value, type);
     if (kiln__value_is_static(value))
         constant = (kiln__constant){.integer = value->type->value};
     else if (value->kind != KILN__VALUE_LITERAL)
@@ -87,8 +90,9 @@ static kiln__value wrong_type(kiln__infer *in, const kiln__value *value,
 {
     const char *hint = NULL;
 
-    if (is_number(type) && value->kind == KILN__VALUE_TYPED &&
-        kiln__type_is_scalar(value->type))
+    if (is_number(type) && (value->kind == KILN__VALUE_OPEN ||
+                            (value->kind == KILN__VALUE_TYPED &&
+                             kiln__type_is_scalar(value->type))))
         hint =
             kiln__infer_format(in, "convert it: %s(...)", kiln_type_text(type));
     return kiln__infer_error(
@@ -107,6 +111,10 @@ kiln__value kiln__infer_adapt(kiln__infer *in, const kiln__value *given,
         return value;
     if (value.kind == KILN__VALUE_TYPED && value.type == type)
         return value;
+    if (value.kind == KILN__VALUE_OPEN && is_number(type) &&
+        !(kiln__kind_is_float(type->kind) &&
+          kiln__infer_open_is_integral(&value)))
+        return kiln__infer_open_build(in, &value, type);
     if (is_number(type))
         value = kiln__infer_decay(in, &value, ast);
     if (value.kind != KILN__VALUE_LITERAL || !is_number(type))
@@ -123,6 +131,8 @@ kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
         in, value->constant.is_float ? KILN_TYPE_F64 : KILN_TYPE_I64);
     kiln__constant constant;
 
+    if (value->kind == KILN__VALUE_OPEN)
+        return kiln__infer_open_build(in, value, type);
     if (value->kind != KILN__VALUE_LITERAL)
         return *value;
     if (kiln__fold_convert(&constant, &value->constant, type->kind, 0))
@@ -164,6 +174,12 @@ kiln__value kiln__infer_widen(kiln__infer *in, const kiln__value *value,
     if (kiln__value_is_vague(value) ||
         (value->kind == KILN__VALUE_TYPED && value->type == type))
         return *value;
+    if (value->kind == KILN__VALUE_OPEN && kiln__kind_is_float(type->kind) &&
+        kiln__infer_open_is_integral(value)) {
+        const kiln__value integer = kiln__infer_settle(in, value, ast);
+
+        return kiln__infer_widen(in, &integer, type, ast);
+    }
     if (value->kind != KILN__VALUE_TYPED || kiln__value_is_static(value))
         return kiln__infer_adapt(in, value, type, ast, "the operand");
     if (value->known &&
@@ -262,7 +278,10 @@ kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
 
     if (kiln__value_is_vague(&value))
         return value;
-    if (op == KILN__IR_BITCAST)
+    if (value.kind == KILN__VALUE_OPEN && op != KILN__IR_BITCAST &&
+        kiln__infer_open_adapts(&value, type))
+        return kiln__infer_open_build(in, &value, type);
+    if (op == KILN__IR_BITCAST || value.kind == KILN__VALUE_OPEN)
         value = kiln__infer_settle(in, &value, ast);
     if (kiln__value_is_vague(&value))
         return value;
@@ -290,13 +309,15 @@ kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
 typedef struct counted {
     const char *noun;
     const char *fault; /* what is wrong with a number outside of the range */
+    const char *range_hint;
     const char *hint;
 } counted;
 
 static const counted indices = {"index", "is out of bounds",
+                                "the last index is `length(a) - 1`",
                                 "an index is an integer"};
 static const counted sizes = {"size", "is not from 0 to 9223372036854775807",
-                              "a size is an integer"};
+                              NULL, "a size is an integer"};
 
 /* Returns the value as an i64; a known one that is negative or too large is
    refused. */
@@ -307,15 +328,17 @@ static kiln__value count_of(kiln__infer *in, const counted *what,
     kiln__value value = kiln__infer_decay(in, given, ast);
     kiln__wide known;
 
+    if (value.kind == KILN__VALUE_OPEN)
+        value = kiln__infer_settle(in, &value, ast);
     if (kiln__value_is_vague(&value))
         return value;
     if (kiln__infer_known_integer(&value, &known)) {
         const kiln__constant constant = {.integer = known};
 
         if (known < 0 || !kiln__fold_fits(known, KILN_TYPE_I64))
-            return kiln__infer_error(in, ast->span, "bad-index", NULL,
-                                     "the %s %s %s", what->noun,
-                                     constant_text(in, &constant), what->fault);
+            return kiln__infer_error(
+                in, ast->span, "bad-index", what->range_hint, "the %s %s %s",
+                what->noun, constant_text(in, &constant), what->fault);
         return kiln__infer_constant(i64, &constant);
     }
     if (value.kind != KILN__VALUE_TYPED ||

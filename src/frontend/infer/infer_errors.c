@@ -57,11 +57,12 @@ const char *kiln__infer_place(kiln__infer *in, kiln__span span)
 
 const char *kiln__infer_describe(kiln__infer *in, const kiln__value *value)
 {
-    (void)in;
     switch (value->kind) {
     case KILN__VALUE_LITERAL:
         return value->constant.is_float ? "a float literal"
                                         : "an integer literal";
+    case KILN__VALUE_OPEN:
+        return kiln_type_text(kiln__infer_open_type(in, value));
     case KILN__VALUE_TYPED:
         return kiln_type_text(value->type);
     case KILN__VALUE_NOTHING:
@@ -113,19 +114,18 @@ static int is_known(const kiln__infer *in, const kiln_diagnostic *d)
         if (known->location.line == d->location.line &&
             known->location.column == d->location.column &&
             same_text(known->location.file, d->location.file) &&
-            same_text(known->code, d->code) &&
-            same_text(known->message, d->message))
+            same_text(known->code, d->code))
             return 1;
     }
     return 0;
 }
 
-/* True when the same error was reported at that place. Copies of a loop, and
-   methods that are called twice, have the same errors. */
-static int is_repeated(kiln__infer *in, kiln__span span, const char *code,
-                       const char *message)
+/* True when such an error was reported at that place. Copies of a loop, and
+   methods that are called for several types, have the same errors; their
+   messages may name other types. */
+static int is_repeated(kiln__infer *in, kiln__span span, const char *code)
 {
-    kiln_diagnostic d = {.code = code, .message = message};
+    kiln_diagnostic d = {.code = code};
 
     kiln__source_locate(in->at.source, span, &d.location);
     return is_known(in, &d);
@@ -153,7 +153,7 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
     va_start(arguments, format);
     message = kiln__arena_vformat(&in->arena, format, arguments);
     va_end(arguments);
-    if (message != NULL && is_repeated(in, span, code, message))
+    if (message != NULL && is_repeated(in, span, code))
         return kiln__value_of(KILN__VALUE_POISON);
     fill_frame(in, span, &in->arena, &frame);
     if (message == NULL || in->status != KILN_OK)
@@ -250,7 +250,7 @@ static const char *nearest_name(kiln__infer *in, const char *name)
 
 kiln__value kiln__infer_unknown_name(kiln__infer *in, const kiln__ast *ast)
 {
-    const char *hint = kiln__other_name_hint(ast->text);
+    const char *hint = kiln__other_name_hint(&in->arena, ast->text);
 
     if (hint == NULL) {
         const char *near = nearest_name(in, ast->text);

@@ -59,7 +59,7 @@ static kiln__value literal(const kiln__ast *ast)
     return value;
 }
 
-kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast)
+kiln__value kiln__infer_loose_operand(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__value value = kiln__infer_expression(in, ast);
 
@@ -67,6 +67,14 @@ kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast)
         return kiln__infer_error(in, ast->span, "no-value", NULL,
                                  "this call gives no value");
     return value;
+}
+
+kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__value value = kiln__infer_loose_operand(in, ast);
+
+    return value.kind == KILN__VALUE_OPEN ? kiln__infer_settle(in, &value, ast)
+                                          : value;
 }
 
 kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast)
@@ -122,7 +130,7 @@ kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
 
 OUT_OF_LINE static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__value value = kiln__infer_operand(in, ast->children[0]);
+    kiln__value value = kiln__infer_loose_operand(in, ast->children[0]);
 
     return kiln__infer_operate(in, ast->text, &value, 1, ast);
 }
@@ -131,8 +139,8 @@ OUT_OF_LINE static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value sides[2];
 
-    sides[0] = kiln__infer_operand(in, ast->children[0]);
-    sides[1] = kiln__infer_operand(in, ast->children[1]);
+    sides[0] = kiln__infer_loose_operand(in, ast->children[0]);
+    sides[1] = kiln__infer_loose_operand(in, ast->children[1]);
     return kiln__infer_operate(in, ast->text, sides, 2, ast);
 }
 
@@ -186,25 +194,21 @@ static kiln__value no_common_type(kiln__infer *in, const kiln__value *a,
                              kiln__infer_describe(in, b));
 }
 
-/* Converts two values to one type, without converting typed ones. */
+/* Converts two values to one type, without converting typed ones. Two loose
+   ones stay so. */
 static int merge(kiln__infer *in, kiln__value *a, kiln__value *b,
                  const kiln__ast *ast)
 {
-    kiln__value floats = {.kind = KILN__VALUE_LITERAL};
-
     if (a->kind == KILN__VALUE_TYPED && b->kind == KILN__VALUE_TYPED &&
         a->type == b->type)
         return 1;
     *a = kiln__infer_decay(in, a, ast);
     *b = kiln__infer_decay(in, b, ast);
-    if (a->kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_LITERAL) {
-        floats.constant.is_float = a->constant.is_float || b->constant.is_float;
-        floats = kiln__infer_settle(in, &floats, ast);
-        *a = kiln__infer_adapt(in, a, floats.type, ast, "the other side");
-        *b = kiln__infer_adapt(in, b, floats.type, ast, "the other side");
-    } else if (a->kind == KILN__VALUE_LITERAL) {
+    if (kiln__value_is_loose(a) && kiln__value_is_loose(b))
+        return 1;
+    if (kiln__value_is_loose(a)) {
         *a = kiln__infer_adapt(in, a, b->type, ast, "the other side");
-    } else if (b->kind == KILN__VALUE_LITERAL) {
+    } else if (kiln__value_is_loose(b)) {
         *b = kiln__infer_adapt(in, b, a->type, ast, "the other side");
     } else {
         (void)no_common_type(in, a, b, ast);
@@ -217,6 +221,7 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
                                uint32_t condition, kiln__value *a,
                                kiln__value *b, const kiln__ast *ast)
 {
+    const kiln__operation operation = {.op = op, .condition = condition};
     uint32_t nodes[3] = {condition, 0, 0};
 
     if (a->kind == KILN__VALUE_POISON || b->kind == KILN__VALUE_POISON)
@@ -230,6 +235,11 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
     }
     if (!merge(in, a, b, ast))
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
+    if (kiln__value_is_loose(a)) {
+        const kiln__value sides[2] = {*a, *b};
+
+        return kiln__infer_open(in, &operation, sides, 2, ast);
+    }
     nodes[1] = kiln__infer_use(in, a, ast);
     nodes[2] = kiln__infer_use(in, b, ast);
     return kiln__infer_made(in, op, a->type, ast, 0,
@@ -243,12 +253,12 @@ OUT_OF_LINE static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
     uint32_t node;
 
     if (condition.kind == KILN__VALUE_TYPED && condition.is_static)
-        return kiln__infer_operand(
+        return kiln__infer_loose_operand(
             in, ast->children[condition.constant.integer != 0 ? 1 : 2]);
     node = kiln__infer_use(in, &condition, ast);
     in->walk.conditional++;
-    sides[0] = kiln__infer_operand(in, ast->children[1]);
-    sides[1] = kiln__infer_operand(in, ast->children[2]);
+    sides[0] = kiln__infer_loose_operand(in, ast->children[1]);
+    sides[1] = kiln__infer_loose_operand(in, ast->children[2]);
     in->walk.conditional--;
     return kiln__infer_choose(in, KILN__IR_CHOOSE, node, &sides[0], &sides[1],
                               ast);
@@ -271,8 +281,15 @@ kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast)
 
 static kiln__value type_value(kiln__infer *in, const kiln__ast *ast)
 {
-    const kiln_type *type = kiln__infer_resolve(in, ast);
+    const kiln_type *type;
 
+    if (ast->kind == KILN__AST_ARRAY_TYPE &&
+        ast->children[0]->kind == KILN__AST_NAME &&
+        kiln__infer_is_variable(in, ast->children[0]->text))
+        return kiln__infer_error(in, ast->span, "bad-index",
+                                 "`a` itself is the whole array; a loop copies",
+                                 "an array has no slices");
+    type = kiln__infer_resolve(in, ast);
     return type == NULL ? kiln__value_of(KILN__VALUE_POISON)
                         : kiln__infer_type_value(in, type);
 }

@@ -351,6 +351,14 @@ static kiln__variable *variable_of(const kiln__infer *in,
     return in->at.in_constant ? NULL : symbol->variable;
 }
 
+int kiln__infer_is_variable(kiln__infer *in, const char *name)
+{
+    const kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, name);
+
+    return symbol != NULL && variable_of(in, symbol) != NULL &&
+           symbol->variable->kind != KILN__VARIABLE_VALUE;
+}
+
 kiln__symbol *kiln__infer_bound(kiln__infer *in, const kiln__ast *ast)
 {
     const int is_member = ast->kind == KILN__AST_MEMBER &&

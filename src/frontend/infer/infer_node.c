@@ -259,6 +259,8 @@ uint32_t kiln__infer_use(kiln__infer *in, const kiln__value *value,
         settled = kiln__infer_settle(in, value, ast);
         return settled.kind == KILN__VALUE_TYPED ? use_constant(in, &settled)
                                                  : 0;
+    case KILN__VALUE_OPEN:
+        return kiln__infer_settle(in, value, ast).node;
     case KILN__VALUE_TYPED:
         if (value->known)
             return use_constant(in, value);
@@ -413,13 +415,11 @@ static int has_effect(const kiln__infer *in, uint32_t first, uint32_t last)
     return 0;
 }
 
-void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
-                         const kiln__ast *ast)
+static void discard_node(kiln__infer *in, uint32_t node, const kiln__ast *ast)
 {
-    const uint32_t node = value->node;
     uint32_t first;
 
-    if (value->kind != KILN__VALUE_TYPED || node == 0 || in->status != KILN_OK)
+    if (node == 0 || in->status != KILN_OK)
         return;
     first = first_node(in, node);
     if (node + 1 == in->body.ir.nodes.count && !has_effect(in, first, node) &&
@@ -437,6 +437,15 @@ void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
             "depends on a condition");
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0,
                                           (kiln__operands){&node, 1}));
+}
+
+void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
+                         const kiln__ast *ast)
+{
+    if (value->kind == KILN__VALUE_TYPED)
+        discard_node(in, value->node, ast);
+    else if (value->kind == KILN__VALUE_OPEN)
+        discard_node(in, kiln__infer_use(in, value, ast), ast);
 }
 
 /* ---- reading a value more than once ---- */

@@ -100,8 +100,7 @@ static int adapt_all(kiln__infer *in, const kiln_function *function,
         const kiln__ast *place = ast->children[i + 1];
 
         if (i < count && wanted[i] != NULL &&
-            (value->kind == KILN__VALUE_LITERAL ||
-             kiln__value_is_static(value)))
+            (kiln__value_is_loose(value) || kiln__value_is_static(value)))
             *value =
                 kiln__infer_adapt(in, value, wanted[i], place, "the parameter");
         *value = kiln__infer_decay(in, value, place);

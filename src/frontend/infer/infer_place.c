@@ -280,7 +280,7 @@ void kiln__infer_assign_part(kiln__infer *in, const kiln__ast *ast)
         return;
     }
     if (ast->text[0] == '\0') {
-        value = kiln__infer_operand(in, ast->children[1]);
+        value = kiln__infer_loose_operand(in, ast->children[1]);
     } else {
         value = kiln__infer_typed(p.type, read_place(in, &p, p.count));
         value = kiln__infer_combine(in, &value, ast);

@@ -4,7 +4,8 @@
 
 /*
  * All returns have one type. A literal takes the type of the others, which may
- * come later, so its node is filled in after the walk. Likewise, compile-time
+ * come later, so its node is filled in after the walk. So do operations on
+ * literals, whose nodes get another type. Likewise, compile-time
  * integers that differ become i64.
  */
 
@@ -29,6 +30,12 @@ static void return_nothing(kiln__infer *in, const kiln__ast *ast,
     emit_return(in, ast, NULL);
 }
 
+static void wait_for_type(kiln__infer *in, const kiln__pending *pending)
+{
+    if (!kiln__array_push(in->alloc, &in->returns.pending, *pending))
+        (void)kiln__infer_fail(in, KILN_ENOMEM);
+}
+
 /* Notes a literal or compile-time integer that has to wait for its type. */
 static void return_later(kiln__infer *in, const kiln__ast *ast,
                          const kiln__value *given)
@@ -40,10 +47,27 @@ static void return_later(kiln__infer *in, const kiln__ast *ast,
     pending.node = kiln__infer_node(in, KILN__IR_CONST,
                                     kiln__infer_scalar(in, KILN_TYPE_I64), NULL,
                                     0, KILN__NO_OPERANDS);
-    if (pending.node != 0 &&
-        !kiln__array_push(in->alloc, &in->returns.pending, pending))
-        (void)kiln__infer_fail(in, KILN_ENOMEM);
+    if (pending.node != 0)
+        wait_for_type(in, &pending);
     emit_return(in, ast, &pending.node);
+}
+
+/* The nodes are built at once and get their type later, since those of a
+   statement come before it. */
+static void return_open(kiln__infer *in, const kiln__ast *ast,
+                        const kiln__value *given)
+{
+    const kiln__pending pending = {.value = *given,
+                                   .ast = ast->children[0],
+                                   .node = (uint32_t)in->body.ir.nodes.count};
+    const kiln__value built = kiln__infer_settle(in, given, ast->children[0]);
+
+    if (kiln__value_is_vague(&built)) {
+        in->returns.poison = in->broken = 1;
+        return;
+    }
+    wait_for_type(in, &pending);
+    emit_return(in, ast, &built.node);
 }
 
 static void return_typed(kiln__infer *in, const kiln__ast *ast,
@@ -87,7 +111,11 @@ static void return_value(kiln__infer *in, const kiln__ast *ast,
     } else if (value.kind == KILN__VALUE_LITERAL ||
                kiln__value_is_static(&value)) {
         return_later(in, ast, &value);
+    } else if (value.kind == KILN__VALUE_OPEN &&
+               kiln__infer_open_can_change(&value)) {
+        return_open(in, ast, &value);
     } else {
+        value = kiln__infer_settle(in, &value, ast->children[0]);
         return_typed(in, ast, &value);
     }
 }
@@ -142,7 +170,7 @@ static const kiln_type *type_of_pending(const kiln__infer *in)
     if (all_one_static(in))
         return in->returns.pending.items[0].value.type;
     for (size_t i = 0; i < in->returns.pending.count; i++)
-        if (in->returns.pending.items[i].value.kind == KILN__VALUE_LITERAL &&
+        if (kiln__value_is_loose(&in->returns.pending.items[i].value) &&
             in->returns.pending.items[i].value.constant.is_float)
             return kiln__infer_scalar(in, KILN_TYPE_F64);
     return kiln__infer_scalar(in, KILN_TYPE_I64);
@@ -153,9 +181,16 @@ static void fill_pending(kiln__infer *in, const kiln_type *type)
     for (size_t i = 0; i < in->returns.pending.count; i++) {
         const kiln__pending *p = &in->returns.pending.items[i];
         const uint32_t index = kiln__infer_type(in, type);
-        const kiln__value value =
-            kiln__infer_adapt(in, &p->value, type, p->ast, "the result");
+        kiln__value value;
         kiln__ir_node *node;
+
+        if (p->value.kind == KILN__VALUE_OPEN &&
+            kiln__infer_adapts(&p->value, type)) {
+            if (!in->broken) /* all of its nodes are there */
+                kiln__infer_open_change(in, &p->value, type, p->node);
+            continue;
+        }
+        value = kiln__infer_adapt(in, &p->value, type, p->ast, "the result");
 
         if (kiln__value_is_vague(&value) || in->status != KILN_OK)
             continue;

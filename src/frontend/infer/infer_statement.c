@@ -110,8 +110,10 @@ static void lexical_switch(kiln__infer *in, const kiln__ast *ast)
 
 static void evaluate(kiln__infer *in, const kiln__ast *ast)
 {
-    const kiln__value value = kiln__infer_expression(in, ast->children[0]);
+    kiln__value value = kiln__infer_expression(in, ast->children[0]);
 
+    if (value.kind == KILN__VALUE_OPEN)
+        value = kiln__infer_settle(in, &value, ast);
     if (value.node != 0 && !kiln__value_is_vague(&value))
         kiln__infer_emit(in,
                          kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0,

@@ -70,10 +70,14 @@ static int not_a_number(kiln__infer *in, const kiln__value *value,
 {
     const int is_bool =
         value->kind == KILN__VALUE_TYPED && value->type->kind == KILN_TYPE_BOOL;
+    const int is_array = value->kind == KILN__VALUE_TYPED &&
+                         value->type->kind == KILN_TYPE_ARRAY;
 
     (void)kiln__infer_error(
         in, ast->span, "wrong-type",
-        is_bool ? "Bool does no arithmetic; i32(b) gives 0 or 1" : NULL,
+        is_bool    ? "Bool does no arithmetic; i32(b) gives 0 or 1"
+        : is_array ? "functions and operators take elements: `a[i]`, in a loop"
+                   : NULL,
         "`%s` takes numbers, but this is %s", what,
         kiln__infer_describe(in, value));
     return 0;
@@ -82,7 +86,7 @@ static int not_a_number(kiln__infer *in, const kiln__value *value,
 static int add_to_common(kiln__infer *in, common *c, const kiln__value *value,
                          const kiln__ast *ast, const char *what)
 {
-    if (value->kind == KILN__VALUE_LITERAL) {
+    if (kiln__value_is_loose(value)) {
         c->literal = 1;
         c->float_literal |= value->constant.is_float;
         return 1;

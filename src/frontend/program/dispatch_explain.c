@@ -159,7 +159,10 @@ static const char *candidates(kiln__arena *arena,
     kiln__language_unlock(generic->package->language);
     if (found > CANDIDATES_SHOWN)
         kiln__text_format(&text, "\nand %zu more", found - CANDIDATES_SHOWN);
-    if (found == 0 && takes_array(call))
+    if (found == 0 && takes_array(call) && call->count == 1)
+        kiln__text_format(&text, "operators take elements: `%sa[i]` in a loop",
+                          generic->name);
+    else if (found == 0 && takes_array(call))
         kiln__text_format(&text,
                           "operators take elements: `a[i] %s b[i]` in a loop",
                           generic->name);

@@ -129,7 +129,7 @@ kiln_status kiln__not_a_type(const kiln__type_scope *scope,
                         "this is not a type:", name);
     kiln__arena_init(&arena, scope->facts->language->alloc);
     if (tree->kind == KILN__AST_NAME)
-        hint = kiln__other_type_hint(name);
+        hint = kiln__other_type_hint(&arena, name);
     if (tree->kind == KILN__AST_NAME && hint == NULL)
         hint =
             kiln__name_hint(&arena, scope->package, name, scope->facts->world);

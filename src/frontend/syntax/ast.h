@@ -178,16 +178,24 @@ kiln_status kiln__diagnostics_finish(const kiln__diagnostics *diagnostics,
 /* Finds line and column of a place. The strings are lent by the source. */
 void kiln__source_locate(const kiln__source *source, kiln__span span,
                          kiln_location *out);
+/* Copies the text of the place's line; one that does not fit is cut. */
+int kiln__source_quote(const kiln__source *source, kiln__span span, char *out,
+                       size_t size);
 /* Returns the one of `names` that is nearest to `name` by edit distance, or
    NULL when none is near. */
 const char *kiln__nearest_name(const char *name, const char *const *names,
                                size_t count);
 
 /* ---- other_languages.c ---- */
-/* Return what a name of another language is called here, as a hint; NULL if it
-   is not known. The first is for where a type is expected. */
-const char *kiln__other_type_hint(const char *name);
-const char *kiln__other_name_hint(const char *name);
+/* Returns the type that another language's `int` or `float4` is here; NULL if
+   the name is not known. Texts may be in the arena. */
+const char *kiln__other_type(kiln__arena *arena, const char *name);
+/* Return what a name of another language is called here, as a hint, or NULL.
+   The first is for where a type is expected. */
+const char *kiln__other_type_hint(kiln__arena *arena, const char *name);
+const char *kiln__other_name_hint(kiln__arena *arena, const char *name);
+/* As above, for `x.name` of a value without fields. */
+const char *kiln__other_member_hint(const char *name);
 
 /* ---- parse.c ---- */
 /* Parses a text; `file` and `text` are copied. If the text has errors,

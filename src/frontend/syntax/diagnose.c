@@ -79,6 +79,21 @@ void kiln__source_locate(const kiln__source *source, kiln__span span,
             (uint32_t)(span.size < size - column ? span.size : size - column);
 }
 
+/* Returns the line's bytes, and how many of them are shown. */
+static const char *shown_line(const kiln__source *source, uint32_t line,
+                              size_t most, size_t *size)
+{
+    const char *text = source->text + source->lines[line - 1];
+
+    *size = line_size(source, line - 1);
+    if (*size > most) {
+        *size = most;
+        while (*size > 0 && ((unsigned char)text[*size] & 0xC0) == 0x80)
+            --*size; /* do not cut inside a character */
+    }
+    return text;
+}
+
 static const char *copy_line(kiln__arena *arena, const kiln__source *source,
                              const kiln_location *location)
 {
@@ -87,14 +102,24 @@ static const char *copy_line(kiln__arena *arena, const kiln__source *source,
 
     if (location->line == 0 || location->column > LINE_MAX_SHOWN)
         return NULL;
-    text = source->text + source->lines[location->line - 1];
-    size = line_size(source, location->line - 1);
-    if (size > LINE_MAX_SHOWN) {
-        size = LINE_MAX_SHOWN;
-        while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80)
-            size--; /* do not cut inside a character */
-    }
+    text = shown_line(source, location->line, LINE_MAX_SHOWN, &size);
     return kiln__arena_string(arena, text, size);
+}
+
+int kiln__source_quote(const kiln__source *source, kiln__span span, char *out,
+                       size_t size)
+{
+    kiln_location location;
+    const char *text;
+    size_t shown;
+
+    kiln__source_locate(source, span, &location);
+    if (location.line == 0 || size == 0)
+        return 0;
+    text = shown_line(source, location.line, size - 1, &shown);
+    memcpy(out, text, shown);
+    out[shown] = '\0';
+    return 1;
 }
 
 /* ---- collecting ---- */

@@ -281,6 +281,13 @@ static kiln__token_kind keyword_of(const char *text, uint32_t size)
     return KILN__TOKEN_NAME;
 }
 
+/* True after a token that is no end of an expression. A keyword in the same
+   line stands in the place of a name, then, and begins no statement. */
+static int wants_operand(const kiln__lexer *l)
+{
+    return (token_traits[l->last] & (CONTINUES | OPENS)) != 0;
+}
+
 static void lex_word(kiln__lexer *l, kiln__token *out)
 {
     const char *text = l->source->text + l->at;
@@ -291,7 +298,8 @@ static void lex_word(kiln__lexer *l, kiln__token *out)
         size++; /* the NUL after the text cannot continue a name */
     kind = keyword_of(text, size);
     if ((token_traits[kind] & STATEMENT) != 0 &&
-        l->last != KILN__TOKEN_NEWLINE && (l->depth > 0 || l->line_start)) {
+        l->last != KILN__TOKEN_NEWLINE &&
+        (l->line_start || (l->depth > 0 && !wants_operand(l)))) {
         const int line_start = l->line_start;
 
         emit_newline(l, out, 0);
@@ -317,13 +325,26 @@ static kiln__token_kind operator_of(const kiln__lexer *l)
     return KILN__TOKEN_END_OF_TEXT;
 }
 
+/* Reports and skips an operator of another language. */
+static int skip_operator(kiln__lexer *l)
+{
+    const char *text = l->source->text + l->at, *hint;
+    const uint32_t size = kiln__lex_foreign_operator(text, &hint);
+
+    if (size == 0)
+        return 0;
+    kiln__diagnose(l->diagnostics, l->source, (kiln__span){l->at, size},
+                   "invalid-token", hint, "there is no `%.*s`", (int)size,
+                   text);
+    l->at += size;
+    return 1;
+}
+
 static const char *character_hint(unsigned char c)
 {
     switch (c) {
     case '\'':
         return "text stands in double quotes, in `print` and `assert`";
-    case '@':
-        return "there are no macros or decorators";
     case '$':
         return "`print(\"x = \", x)` prints a value";
     case '\\':
@@ -363,7 +384,9 @@ static void skip_character(kiln__lexer *l)
                        "invalid-token",
                        c >= 0x80 ? "names are made of the letters a to z, A to "
                                    "Z, digits and `_`"
-                                 : character_hint(c),
+                       : c == '@'
+                           ? kiln__lex_macro_hint(l->source->text + l->at)
+                           : character_hint(c),
                        "unexpected `%.*s`", (int)size, l->source->text + l->at);
     l->at += size;
 }
@@ -423,7 +446,7 @@ void kiln__lexer_next(kiln__lexer *l, kiln__token *out)
             emit_newline(l, out, 1);
             return;
         }
-        if (skip_increment(l))
+        if (skip_increment(l) || skip_operator(l))
             continue;
         kind = operator_of(l);
         if (kind != KILN__TOKEN_END_OF_TEXT) {

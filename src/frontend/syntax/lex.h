@@ -134,6 +134,13 @@ void kiln__lexer_init(kiln__lexer *lexer, const kiln__source *source,
 /* After the end of the text, every further token is END_OF_TEXT. */
 void kiln__lexer_next(kiln__lexer *lexer, kiln__token *out);
 
+/* ---- lex_foreign.c: what other languages have ---- */
+/* Returns the hint for `@word`, with which the text begins. */
+const char *kiln__lex_macro_hint(const char *text);
+/* Returns the size of another language's operator that the text begins with,
+   and its hint; 0: there is none. */
+uint32_t kiln__lex_foreign_operator(const char *text, const char **hint);
+
 /* ---- lex_literal.c ---- */
 /* These begin at the lexer's place and move it after what they read. */
 void kiln__lex_number(kiln__lexer *lexer, kiln__token *out);

@@ -283,7 +283,10 @@ void kiln__lex_number(kiln__lexer *l, kiln__token *out)
     if (byte_at(l->source, l->at) == '.') {
         const uint32_t end = skip_fraction(l, l->at);
 
-        bad_number(l, end, "write `0.5`; an element of a tuple is `t[0]`",
+        bad_number(l, end,
+                   l->last == KILN__TOKEN_DOT_DOT
+                       ? "a range is `lo..hi`; hi itself is not reached"
+                       : "write `0.5`; an element of a tuple is `t[0]`",
                    "a number begins with a digit");
         finish_token(l, out, KILN__TOKEN_FLOAT, end);
     } else if (byte_at(l->source, l->at) == '0' && second == 'x') {

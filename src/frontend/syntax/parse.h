@@ -63,9 +63,6 @@ int kiln__parser_close(kiln__parser *parser, kiln__token_kind kind,
 /* Takes a name and copies it. `what` is for the message: "a name for the
    field". */
 const char *kiln__parser_name(kiln__parser *parser, const char *what);
-/* True if a statement assigns to a keyword. It is reported, and the token
-   becomes a name. */
-int kiln__parser_assigns_reserved(kiln__parser *parser);
 int kiln__parser_is_word(const kiln__parser *parser, const kiln__token *token,
                          const char *word);
 /* True when the statement may end before the token. */
@@ -107,6 +104,18 @@ int kiln__parser_push(kiln__parser *parser, kiln__ast *child);
    limit. */
 int kiln__parser_measure(kiln__parser *parser, kiln__ast *node);
 
+/* ---- parse_reserved.c ---- */
+/* True for a keyword within a line, where a name is expected. It is reported,
+   and taken as one. */
+int kiln__parser_take_reserved(kiln__parser *parser);
+/* True if a statement assigns to a keyword, or declares it. It is reported, and
+   the token becomes a name. */
+int kiln__parser_assigns_reserved(kiln__parser *parser);
+/* The same for a field `word: type`. */
+void kiln__parser_declares_reserved(kiln__parser *parser);
+/* Returns a hint if the next token is a keyword within a line, or NULL. */
+const char *kiln__parser_reserved_hint(kiln__parser *parser);
+
 /* ---- parse_type.c ---- */
 kiln__ast *kiln__parse_type(kiln__parser *parser);
 /* `f32[16, 16]`, after `local t =`. */
@@ -126,6 +135,8 @@ kiln__ast *kiln__parse_expression(kiln__parser *parser);
 /* Continues an expression after a primary expression that began at `start`. */
 kiln__ast *kiln__parse_expression_from(kiln__parser *parser, uint32_t start,
                                        kiln__ast *primary);
+/* Reports `a[lo:hi]`. */
+void kiln__parser_no_slices(kiln__parser *parser);
 /* Returns the name of an operator that can be defined and passed, or NULL. */
 const char *kiln__operator_name(kiln__token_kind kind);
 
@@ -149,6 +160,10 @@ void kiln__parse_end(kiln__parser *parser, kiln__span opener);
 kiln__token_kind kiln__parser_statement_word(kiln__parser *parser);
 /* As the function above, for a definition. */
 kiln__token_kind kiln__parser_definition_word(kiln__parser *parser);
+/* True for a name that is a type, here or in another language. */
+int kiln__parser_names_type(const kiln__parser *parser, const kiln__ast *name);
+/* Returns a hint if the next tokens are a parameter as in C, or NULL. */
+const char *kiln__parser_parameter_hint(kiln__parser *parser);
 
 /* ---- parse_definition.c ---- */
 /* Parses one definition; false after an error. */

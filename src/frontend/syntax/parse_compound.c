@@ -209,8 +209,15 @@ typedef struct range {
 
 static int expect_dots(kiln__parser *p)
 {
-    if (kiln__parser_take(p, KILN__TOKEN_DOT_DOT))
-        return 1;
+    if (kiln__parser_take(p, KILN__TOKEN_DOT_DOT)) {
+        if (p->token.kind != KILN__TOKEN_ASSIGN)
+            return 1;
+        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                                 "hi itself is not reached: write "
+                                 "`lo..hi + 1`",
+                                 "there is no `..=`");
+        return 0;
+    }
     if (p->token.kind == KILN__TOKEN_COLON)
         (void)kiln__parser_error(p, p->token.span, "unexpected-token",
                                  "write `lo..hi`; hi itself is not reached",
@@ -273,7 +280,12 @@ static int parse_range(kiln__parser *p, range *out)
         out->step = kiln__parse_expression(p);
         return out->step != NULL;
     }
-    return 1;
+    if (p->token.kind != KILN__TOKEN_COLON ||
+        p->ahead.kind == KILN__TOKEN_NEWLINE || p->ahead.line_start)
+        return 1;
+    (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                             "a range's step is `by s`", "`:` begins no step");
+    return 0;
 }
 
 /* Parses `i in lo..hi by s`. */

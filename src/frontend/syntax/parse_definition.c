@@ -217,6 +217,7 @@ static int parse_fields(kiln__parser *p, kiln__definition *out)
             continue;
         kiln__parser_begin_line(p);
         begin = p->token.span.start;
+        kiln__parser_declares_reserved(p);
         if (kiln__parser_statement_word(p) == KILN__TOKEN_END ||
             p->token.kind == KILN__TOKEN_END_OF_TEXT ||
             kiln__begins_definition(p->token.kind))
@@ -288,10 +289,16 @@ static int reject_in_parameter(kiln__parser *p, const char *hint,
 
 static int parse_parameter(kiln__parser *p, kiln__ast_parameter *out)
 {
+    const char *hint;
+
     *out = (kiln__ast_parameter){.span = p->token.span};
     if (p->token.kind == KILN__TOKEN_COLON_COLON)
         return reject_in_parameter(p, "write `_: Type{T}`",
                                    "a parameter needs a name");
+    hint = kiln__parser_parameter_hint(p);
+    if (hint != NULL)
+        return reject_in_parameter(p, hint,
+                                   "a parameter's type stands behind its name");
     out->name = kiln__parser_name(p, "a parameter");
     if (out->name == NULL)
         return 0;

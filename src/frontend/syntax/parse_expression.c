@@ -85,6 +85,14 @@ static kiln__ast *parse_token_name(kiln__parser *p)
     return kiln__parser_node(p, KILN__AST_NAME, start, name, NULL, 0);
 }
 
+void kiln__parser_no_slices(kiln__parser *p)
+{
+    (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                             "pass an offset and a length, and loop over "
+                             "`a[offset + i]`",
+                             "an array has no slices");
+}
+
 /*
  * Pushes expressions up to `closer`, which it takes; false after an error.
  * `commas` counts the commas; one may follow the last expression.
@@ -110,13 +118,31 @@ static int parse_list(kiln__parser *p, kiln__token_kind closer,
     }
     if (closer == KILN__TOKEN_RIGHT_BRACKET &&
         p->token.kind == KILN__TOKEN_COLON) {
-        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
-                                 "pass an offset and a length, and loop over "
-                                 "`a[offset + i]`",
-                                 "an array has no slices");
+        kiln__parser_no_slices(p);
         return 0;
     }
     return kiln__parser_close(p, closer, opener);
+}
+
+/* True for `(int)` before what C would convert. */
+static int is_cast(const kiln__parser *p, const kiln__ast *e)
+{
+    const kiln__token_kind next = p->token.kind;
+
+    return !p->token.line_start && kiln__parser_names_type(p, e) &&
+           (next == KILN__TOKEN_NAME || next == KILN__TOKEN_INTEGER ||
+            next == KILN__TOKEN_FLOAT);
+}
+
+static kiln__ast *no_cast(kiln__parser *p, const kiln__ast *type)
+{
+    const char *ours = kiln__other_type(&p->diagnostics->arena, type->text);
+
+    return kiln__parser_error(
+        p, type->span, "unexpected-token",
+        kiln__arena_format(&p->diagnostics->arena, "a conversion is `%s(x)`",
+                           ours != NULL ? ours : type->text),
+        "a type in parentheses converts nothing");
 }
 
 /* `(e)` is e; `()`, `(a,)` and `(a, b)` are tuples. */
@@ -132,8 +158,11 @@ static kiln__ast *parse_parentheses(kiln__parser *p)
         p->stack.count = mark;
         return NULL;
     }
-    if (p->stack.count == mark + 1 && commas == 0)
-        return p->stack.items[--p->stack.count];
+    if (p->stack.count == mark + 1 && commas == 0) {
+        kiln__ast *only = p->stack.items[--p->stack.count];
+
+        return is_cast(p, only) ? no_cast(p, only) : only;
+    }
     return kiln__parser_node_of(p, KILN__AST_TUPLE, opener.start, NULL, mark);
 }
 
@@ -155,10 +184,17 @@ static kiln__ast *no_expression(kiln__parser *p)
             p, p->token.span, "unexpected-token",
             "`Vec(a, b)` makes a vector, `(a, b)` a tuple",
             "`[` begins no expression");
+    case KILN__TOKEN_SLASH_SLASH:
+    case KILN__TOKEN_PERCENT:
+        return kiln__parser_error(p, p->token.span, "unexpected-token",
+                                  "a comment begins with `#`",
+                                  "`%s` needs an operand on its left",
+                                  kiln__token_text[p->token.kind]);
     case KILN__TOKEN_AND:
     case KILN__TOKEN_STAR:
         return kiln__parser_error(p, p->token.span, "unexpected-token",
-                                  "there are no pointers; use `a[i]`",
+                                  "there are no pointers; use `a[i]`, and "
+                                  "`atomic_add(a, i, v)`",
                                   "`%s` needs an operand on its left",
                                   kiln__token_text[p->token.kind]);
     default:
@@ -175,17 +211,36 @@ static int at_operator_value(const kiln__parser *p)
            kiln__operator_name(p->token.kind) != NULL;
 }
 
+/* Words of other languages that stand before an operand. */
+static const struct prefix {
+    const char *word;
+    const char *hint;
+} prefixes[] = {
+    {"not", "write `!`"},
+    {"new", "write `allocate(f32, n)`"},
+    {"lambda", "there are no closures; pass a function's name"},
+    {"sizeof", "write `length(a)` for the elements of an array"},
+    {"unsigned", "the type is `u32`"},
+};
+
+static kiln__ast *parse_word(kiln__parser *p)
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (p->ahead.kind == KILN__TOKEN_NAME && !p->ahead.line_start &&
+            kiln__parser_is_word(p, &p->token, prefixes[i].word))
+            return kiln__parser_error(p, p->token.span, "unexpected-token",
+                                      prefixes[i].hint, "there is no `%s`",
+                                      prefixes[i].word);
+    return kiln__parse_name(p);
+}
+
 static kiln__ast *parse_primary(kiln__parser *p)
 {
     if (at_operator_value(p))
         return parse_token_name(p);
     switch ((int)p->token.kind) {
     case KILN__TOKEN_NAME:
-        if (p->ahead.kind == KILN__TOKEN_NAME &&
-            kiln__parser_is_word(p, &p->token, "not"))
-            return kiln__parser_error(p, p->token.span, "unexpected-token",
-                                      "write `!`", "there is no `not`");
-        return kiln__parse_name(p);
+        return parse_word(p);
     case KILN__TOKEN_INTEGER:
     case KILN__TOKEN_FLOAT:
     case KILN__TOKEN_TRUE:

@@ -15,7 +15,8 @@
 
 typedef struct word {
     const char *text;
-    kiln__token_kind kind; /* what the word stands for; END_OF_TEXT: nothing */
+    /* What the word stands for, or lacks; END_OF_TEXT: nothing. */
+    kiln__token_kind kind;
     const char *hint;
 } word;
 
@@ -28,12 +29,6 @@ static const word *find_word(const kiln__parser *p, const word *words,
         if (kiln__parser_is_word(p, &p->token, words[i].text))
             return &words[i];
     return NULL;
-}
-
-static int names_scalar(const kiln__parser *p)
-{
-    return kiln__scalar_named(p->source->text + p->token.span.start,
-                              p->token.span.size) != KILN_TYPE_NONE;
 }
 
 static void unknown_word(kiln__parser *p, const char *hint)
@@ -98,10 +93,13 @@ static const word statement_words[] = {
     {"endwhile", KILN__TOKEN_END, "write `end`"},
     {"fi", KILN__TOKEN_END, "write `end`"},
     {"done", KILN__TOKEN_END, "write `end`"},
+    {"pass", KILN__TOKEN_NEWLINE, "leave it out: a block may be empty"},
 };
 
 static const char declaration_hint[] =
     "write `x = 0`, or with a type `x: f32 = 0`";
+
+static const char local_hint[] = "write `local t = f32[256]`";
 
 static const word declaration_words[] = {
     {"let", 0, "leave it out: `x = 0`"},
@@ -110,17 +108,29 @@ static const word declaration_words[] = {
     {"auto", 0, "leave it out: `x = 0`"},
     {"mut", 0, "leave it out: `x = 0`"},
     {"global", 0, "there are no mutable globals; pass an array"},
-    {"shared", 0, "write `local t = f32[256]`"},
-    {"__shared__", 0, "write `local t = f32[256]`"},
-    {"__local", 0, "write `local t = f32[256]`"},
-    {"int", 0, declaration_hint},
-    {"unsigned", 0, declaration_hint},
-    {"long", 0, declaration_hint},
-    {"short", 0, declaration_hint},
-    {"char", 0, declaration_hint},
-    {"float", 0, declaration_hint},
-    {"double", 0, declaration_hint},
-    {"size_t", 0, declaration_hint},
+    {"shared", 0, local_hint},
+    {"__shared__", 0, local_hint},
+    {"__local", 0, local_hint},
+    {"groupshared", 0, local_hint},
+    {"extern", 0, "write `local t = f32[256]`; its sizes are constants"},
+    {"signed", 0, declaration_hint},
+    {"volatile", 0, declaration_hint},
+    {"register", 0, declaration_hint},
+    {"__private", 0, declaration_hint},
+    {"constexpr", 0, declaration_hint},
+    {"struct", 0, declaration_hint},
+    {"goto", 0, "write `if`, `while` and `break`"},
+    {"try", 0, "leave it out: an exception ends the launch"},
+    {"catch", 0, "leave it out: an exception ends the launch"},
+    {"delete", 0, "write `free(a)`"},
+    {"del", 0, "write `free(a)`"},
+    {"def", 0, "write `fn f(x) = ...` outside of the kernel"},
+    {"function", 0, "write `fn f(x) = ...` outside of the kernel"},
+    {"import", 0, "write it above the function"},
+    {"from", 0, "write `import package: name` above the function"},
+    {"assert", KILN__TOKEN_LEFT_PAREN, "write `assert(c)`"},
+    {"static_assert", KILN__TOKEN_LEFT_PAREN, "write `static_assert(c)`"},
+    {"print", KILN__TOKEN_LEFT_PAREN, "write `print(x)`"},
     {"switch", 0, "write `if` and `elseif`"},
     {"case", 0, "write `if` and `elseif`"},
     {"match", 0, "write `if` and `elseif`"},
@@ -130,6 +140,132 @@ static const word declaration_words[] = {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- declarations of other languages ---- */
+
+/* Returns the type that a word names here or in another language, or NULL. */
+static const char *type_named(const kiln__parser *p, const kiln__token *token)
+{
+    const char *text = p->source->text + token->span.start;
+    char name[32];
+
+    if (token->kind != KILN__TOKEN_NAME || token->span.size >= sizeof name)
+        return NULL;
+    memcpy(name, text, token->span.size);
+    name[token->span.size] = '\0';
+    if (kiln__scalar_named(name, token->span.size) != KILN_TYPE_NONE)
+        return kiln__arena_text(&p->diagnostics->arena, name);
+    return kiln__other_type(&p->diagnostics->arena, name);
+}
+
+/* Returns the type of `unsigned char` and `long long`. */
+static const char *type_of_both(kiln__parser *p, const char *first,
+                                const char *second)
+{
+    if (kiln__parser_is_word(p, &p->token, "unsigned") && second[0] == 'i')
+        return kiln__arena_format(&p->diagnostics->arena, "u%s", second + 1);
+    return kiln__parser_is_word(p, &p->token, "long") ? first : second;
+}
+
+static int is_followed_by(const kiln__parser *p, char character)
+{
+    const char *at = p->source->text + p->ahead.span.start + p->ahead.span.size;
+
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return *at == character;
+}
+
+/* Says how `int n = 0` is written, whose first word names `type`. */
+static const char *declaration_of(kiln__parser *p, const char *type)
+{
+    const char *second = type_named(p, &p->ahead);
+
+    if (second == NULL && is_followed_by(p, '['))
+        return "items share `local t = f32[256]`; one item has a tuple, a "
+               "`Vec`, or `allocate(f32, n)`";
+    if (second != NULL)
+        return kiln__arena_format(&p->diagnostics->arena,
+                                  "write `x = 0`, or with a type `x: %s = 0`",
+                                  type_of_both(p, type, second));
+    return kiln__arena_format(
+        &p->diagnostics->arena,
+        "write `%.*s = 0`, or with a type `%.*s: %s = 0`",
+        (int)p->ahead.span.size, p->source->text + p->ahead.span.start,
+        (int)p->ahead.span.size, p->source->text + p->ahead.span.start, type);
+}
+
+/* `const int n` and `static int n`. */
+static const char *qualified_hint(kiln__parser *p)
+{
+    const char *type = type_named(p, &p->ahead);
+
+    if (type == NULL || (p->token.kind != KILN__TOKEN_CONST &&
+                         p->token.kind != KILN__TOKEN_STATIC))
+        return NULL;
+    return kiln__arena_format(&p->diagnostics->arena,
+                              "write `x = 0`, or with a type `x: %s = 0`",
+                              type);
+}
+
+static int is_pointer(const kiln__parser *p)
+{
+    return p->ahead.kind == KILN__TOKEN_STAR && !p->ahead.line_start &&
+           type_named(p, &p->token) != NULL;
+}
+
+static kiln__token_kind no_statement(kiln__parser *p, const char *hint)
+{
+    (void)kiln__parser_error(p, p->token.span, "unexpected-token", hint,
+                             "`%.*s` begins no statement",
+                             (int)p->token.span.size,
+                             p->source->text + p->token.span.start);
+    return KILN__TOKEN_NAME;
+}
+
+static kiln__token_kind no_parentheses(kiln__parser *p, const word *found)
+{
+    (void)kiln__parser_error(p, p->ahead.span, "unexpected-token", found->hint,
+                             "`%s` takes parentheses", found->text);
+    return KILN__TOKEN_NAME;
+}
+
+int kiln__parser_names_type(const kiln__parser *p, const kiln__ast *e)
+{
+    return e->kind == KILN__AST_NAME &&
+           (kiln__scalar_named(e->text, strlen(e->text)) != KILN_TYPE_NONE ||
+            kiln__other_type(&p->diagnostics->arena, e->text) != NULL);
+}
+
+const char *kiln__parser_parameter_hint(kiln__parser *p)
+{
+    static const char *const qualifiers[] = {
+        "const",   "__global",     "__constant",
+        "__local", "__restrict__", "unsigned",
+    };
+    const char *type = type_named(p, &p->token);
+    const int pointer = p->ahead.kind == KILN__TOKEN_STAR;
+
+    for (size_t i = 0; i < COUNT(qualifiers); i++)
+        if (p->token.span.size == strlen(qualifiers[i]) &&
+            memcmp(p->source->text + p->token.span.start, qualifiers[i],
+                   p->token.span.size) == 0 &&
+            p->ahead.kind == KILN__TOKEN_NAME)
+            return "an array is `a: f32[:]`, a number `n: i32`";
+    if (type == NULL || (p->ahead.kind != KILN__TOKEN_NAME && !pointer))
+        return NULL;
+    return pointer
+               ? kiln__arena_format(&p->diagnostics->arena,
+                                    "an array's type is `%s[:]`, as in "
+                                    "`a: %s[:]`",
+                                    type, type)
+               : kiln__arena_format(&p->diagnostics->arena, "write `%.*s: %s`",
+                                    (int)p->ahead.span.size,
+                                    p->source->text + p->ahead.span.start,
+                                    type);
+}
+
+/* ---- the statement's word ---- */
 
 /* Keywords that are followed by an operand, and keywords that stand alone. */
 static const kiln__token_kind operand_keywords[] = {
@@ -143,13 +279,28 @@ static const kiln__token_kind lone_keywords[] = {
     KILN__TOKEN_CHECKBOUNDS,
 };
 
+/* Nothing follows a word such as `done`, but in a call of a function of that
+   name. */
+static int may_be_call(const kiln__parser *p, const word *found)
+{
+    return p->ahead.kind == KILN__TOKEN_LEFT_PAREN &&
+           (found->kind == KILN__TOKEN_END ||
+            found->kind == KILN__TOKEN_NEWLINE);
+}
+
 kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
 {
     const int operand = begins_operand(&p->ahead);
+    const char *hint, *type;
     const word *found;
 
     if (kiln__parser_assigns_reserved(p))
         return KILN__TOKEN_NAME;
+    hint = qualified_hint(p);
+    if (hint == NULL && is_pointer(p))
+        hint = "there are no pointers; pass an array, and index it: `a[i]`";
+    if (hint != NULL)
+        return no_statement(p, hint);
     if (p->token.kind == KILN__TOKEN_STATIC &&
         p->ahead.kind == KILN__TOKEN_FOR) {
         (void)kiln__parser_error(p, p->token.span, "unexpected-token",
@@ -163,21 +314,20 @@ kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
          p->ahead.kind != KILN__TOKEN_LEFT_PAREN))
         return p->token.kind;
     found = find_word(p, statement_words, COUNT(statement_words));
-    if (found != NULL) {
+    if (found != NULL && !may_be_call(p, found)) {
         unknown_word(p, found->hint);
         return stand_for(p, found->kind);
     }
     if (p->ahead.kind == KILN__TOKEN_LEFT_PAREN)
         return KILN__TOKEN_NAME;
     found = find_word(p, declaration_words, COUNT(declaration_words));
-    if (found != NULL || names_scalar(p)) {
-        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
-                                 found != NULL ? found->hint : declaration_hint,
-                                 "`%.*s` begins no statement",
-                                 (int)p->token.span.size,
-                                 p->source->text + p->token.span.start);
-        return KILN__TOKEN_NAME;
-    }
+    type = found == NULL ? type_named(p, &p->token) : NULL;
+    if (found != NULL && found->kind == KILN__TOKEN_LEFT_PAREN)
+        return no_parentheses(p, found);
+    if (found != NULL)
+        return no_statement(p, found->hint);
+    if (type != NULL && p->ahead.kind == KILN__TOKEN_NAME)
+        return no_statement(p, declaration_of(p, type));
     if (operand)
         return correct(p, operand_keywords, COUNT(operand_keywords));
     return correct(p, lone_keywords, COUNT(lone_keywords));
@@ -186,6 +336,11 @@ kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
 /* ---- definitions ---- */
 
 static const word definition_words[] = {
+    {"__global__", KILN__TOKEN_KERNEL, "write `kernel`"},
+    {"__kernel", KILN__TOKEN_KERNEL, "write `kernel`"},
+    {"__device__", KILN__TOKEN_FN, "write `fn`"},
+    {"void", KILN__TOKEN_FN, "write `fn`; a type stands behind `->`"},
+    {"inline", KILN__TOKEN_FN, "write `fn`"},
     {"def", KILN__TOKEN_FN, "write `fn`"},
     {"defn", KILN__TOKEN_FN, "write `fn`"},
     {"function", KILN__TOKEN_FN, "write `fn`"},
@@ -209,6 +364,20 @@ static const kiln__token_kind definition_keywords[] = {
     KILN__TOKEN_OVERLAY,
 };
 
+/* Skips `void` in `__global__ void k(...)`, up to the function's name. */
+static void skip_c_words(kiln__parser *p)
+{
+    static const char *const words[] = {"void", "inline", "__device__"};
+
+    for (size_t i = 0; i < COUNT(words);)
+        if (kiln__parser_is_word(p, &p->ahead, words[i])) {
+            kiln__parser_advance(p);
+            i = 0;
+        } else {
+            i++;
+        }
+}
+
 kiln__token_kind kiln__parser_definition_word(kiln__parser *p)
 {
     const word *found;
@@ -218,6 +387,7 @@ kiln__token_kind kiln__parser_definition_word(kiln__parser *p)
     found = find_word(p, definition_words, COUNT(definition_words));
     if (found != NULL) {
         unknown_word(p, found->hint);
+        skip_c_words(p);
         return stand_for(p, found->kind);
     }
     return correct(p, definition_keywords, COUNT(definition_keywords));

@@ -217,6 +217,12 @@ static kiln__ast *parse_print(kiln__parser *p)
         if (!kiln__parser_take(p, KILN__TOKEN_COMMA))
             break;
     }
+    if (p->token.kind == KILN__TOKEN_PLUS) {
+        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                                 "write `print(\"x = \", x)`",
+                                 "commas stand between texts and values");
+        goto failed;
+    }
     if (!kiln__parser_close(p, KILN__TOKEN_RIGHT_PAREN, opener))
         goto failed;
     return kiln__parser_node_of(p, KILN__AST_PRINT, start, NULL, mark);
@@ -249,8 +255,16 @@ static kiln__ast *parse_local(kiln__parser *p)
 
     kiln__parser_advance(p);
     name = kiln__parser_name(p, "a name for the local array");
-    if (name == NULL || !kiln__parser_expect(p, KILN__TOKEN_ASSIGN))
+    if (name == NULL)
         return NULL;
+    if (p->token.kind != KILN__TOKEN_ASSIGN ||
+        p->ahead.kind == KILN__TOKEN_INTEGER ||
+        p->ahead.kind == KILN__TOKEN_FLOAT)
+        return kiln__parser_error(
+            p, p->token.span, "unexpected-token",
+            "write `local t = f32[16]`; a variable of one item is `x = 0`",
+            "`local` begins an array of the group");
+    kiln__parser_advance(p);
     type = kiln__parse_sized_type(p);
     if (type == NULL)
         return NULL;

@@ -148,6 +148,8 @@ kiln__ast *kiln__parse_dimensions(kiln__parser *p, uint32_t start,
             return NULL;
         rank++;
     } while (kiln__parser_take(p, KILN__TOKEN_COMMA));
+    if (p->token.kind != KILN__TOKEN_RIGHT_BRACKET && !p->token.line_start)
+        return kiln__parser_no_slices(p), NULL;
     if (!kiln__parser_close(p, KILN__TOKEN_RIGHT_BRACKET, opener))
         return NULL;
     if (rank > KILN_RANK_MAX)
@@ -244,6 +246,12 @@ kiln__ast *kiln__parse_sized_type(kiln__parser *p)
     } while (kiln__parser_take(p, KILN__TOKEN_COMMA));
     if (!kiln__parser_close(p, KILN__TOKEN_RIGHT_BRACKET, opener))
         goto failed;
+    if (p->token.kind == KILN__TOKEN_LEFT_BRACKET) {
+        (void)kiln__parser_error(p, p->token.span, "unexpected-token",
+                                 "write `f32[16, 16]`",
+                                 "all sizes stand in one pair of brackets");
+        goto failed;
+    }
     if (rank > KILN_RANK_MAX) {
         (void)rank_error(p, opener);
         goto failed;

@@ -22,15 +22,26 @@ static int is_literal(kiln__token_kind kind)
            kind == KILN__TOKEN_STRING;
 }
 
+/* True when the last report is about the line of the token. */
+static int is_on_line(const kiln__parser *p, const kiln__token *token)
+{
+    const kiln_diagnostic *last =
+        &p->diagnostics->list.items[p->diagnostics->list.count - 1];
+
+    return last->location.line == kiln__parser_line_of(p, token->span.start);
+}
+
 /* Reads the token after the next one, and notes whether the text before it, or
-   a literal itself, was bad. */
+   a literal itself, was bad. Bad text at the beginning of a line is a part of
+   the statement, too. */
 static void fetch(kiln__parser *p)
 {
     const size_t known = p->diagnostics->list.count;
 
     kiln__lexer_next(&p->lexer, &p->ahead);
     if (p->diagnostics->list.count != known)
-        p->bad = p->ahead.span.start + (is_literal(p->ahead.kind) ? 1 : 0);
+        p->bad = p->ahead.span.start +
+                 (is_literal(p->ahead.kind) || is_on_line(p, &p->ahead));
     if (p->diagnostics->list.count >= p->diagnostics->limit)
         /* No more errors will be reported. */
         p->lexer.at = (uint32_t)p->source->size;
@@ -104,54 +115,11 @@ int kiln__parser_close(kiln__parser *p, kiln__token_kind kind,
     return 0;
 }
 
-/* True for a keyword, but for one that begins a definition: it is not meant as
-   a name where one is missing. */
-static int is_reserved(const kiln__token *token)
-{
-    const char *text = kiln__token_text[token->kind];
-
-    return text != NULL && kiln__is_letter(text[0]) &&
-           !kiln__begins_definition(token->kind);
-}
-
-static void refuse_reserved(kiln__parser *p, const kiln__token *token)
-{
-    (void)kiln__parser_error(p, token->span, "reserved-name",
-                             "choose another name", "`%s` is a reserved word",
-                             kiln__token_text[token->kind]);
-}
-
-/* A word that ends what came before it is behind a newline that the text does
-   not have. */
-static int take_reserved(kiln__parser *p)
-{
-    if (p->token.kind == KILN__TOKEN_NEWLINE && is_reserved(&p->ahead) &&
-        !p->ahead.line_start) {
-        refuse_reserved(p, &p->ahead);
-        return 0;
-    }
-    if (!is_reserved(&p->token) || p->token.line_start)
-        return 0;
-    refuse_reserved(p, &p->token);
-    p->panicking = 0;
-    return 1;
-}
-
-int kiln__parser_assigns_reserved(kiln__parser *p)
-{
-    if (!is_reserved(&p->token) || p->ahead.kind != KILN__TOKEN_ASSIGN)
-        return 0;
-    refuse_reserved(p, &p->token);
-    p->panicking = 0;
-    p->token.kind = KILN__TOKEN_NAME;
-    return 1;
-}
-
 const char *kiln__parser_name(kiln__parser *p, const char *what)
 {
     const char *name;
 
-    if (p->token.kind != KILN__TOKEN_NAME && !take_reserved(p)) {
+    if (p->token.kind != KILN__TOKEN_NAME && !kiln__parser_take_reserved(p)) {
         (void)kiln__parser_expected(p, what);
         return NULL;
     }
@@ -221,7 +189,7 @@ static const word_hint word_hints[] = {
 };
 
 /* Returns a hint about a token that fits nowhere here. */
-static const char *hint_for(const kiln__parser *p)
+static const char *hint_for(kiln__parser *p)
 {
     for (size_t i = 0; i < sizeof word_hints / sizeof *word_hints; i++)
         if (kiln__parser_is_word(p, &p->token, word_hints[i].word))
@@ -236,6 +204,8 @@ static const char *hint_for(const kiln__parser *p)
         return "blocks have no braces; they end with `end`";
     case KILN__TOKEN_ARROW:
         return "there are no closures; pass a function's name";
+    case KILN__TOKEN_DOT:
+        return "a range is `lo..hi`; hi itself is not reached";
     case KILN__TOKEN_DOT_DOT:
         return "`..` stands in `for i in lo..hi` only";
     case KILN__TOKEN_STAR:
@@ -244,10 +214,17 @@ static const char *hint_for(const kiln__parser *p)
         return "strings stand in `print` and `assert` only";
     case KILN__TOKEN_IF:
         return "a choice of values is `c ? a : b`";
+    case KILN__TOKEN_COLON_COLON:
+        return "functions stand alone: `sqrt(x)`";
+    case KILN__TOKEN_FN:
+    case KILN__TOKEN_KERNEL:
+    case KILN__TOKEN_STRUCT:
+        if (p->token.line_start &&
+            kiln__parser_indent_of(p, p->token.span.start) > 0)
+            return "definitions stand outside of functions";
+        return kiln__parser_reserved_hint(p);
     default:
-        return is_reserved(&p->token) && !p->token.line_start
-                   ? "it is a reserved word, and no name"
-                   : NULL;
+        return kiln__parser_reserved_hint(p);
     }
 }
 
