@@ -53,6 +53,24 @@ kiln_status kiln__host_image_load(kiln__host_image **out,
 void *kiln__host_image_symbol(const kiln__host_image *image, const char *name);
 void kiln__host_image_unload(kiln__host_image *image);
 
+/* ---- host_spin.c: waiting without sleeping ---- */
+
+/* Waits until is_ready(env), but no longer than `limit_ns`, and no longer than
+   until is_vain(env), which is asked now and then. Returns is_ready(env). */
+int kiln__host_spin(uint64_t limit_ns, const void *env,
+                    int (*is_ready)(const void *env),
+                    int (*is_vain)(const void *env));
+
+/* ---- host_lent.c: the host's own threads ---- */
+
+/* How many indices of a job a thread takes at a time. */
+uint64_t kiln__host_step(uint64_t count, uint64_t threads);
+/* Runs a job by the host's parallel_for. */
+void kiln__host_run_lent(const kiln_context *context, uint32_t threads,
+                         uint64_t count,
+                         void (*work)(void *env, uint64_t first, uint64_t last),
+                         void *env);
+
 /* ---- host_pool.c: fork and join ---- */
 
 typedef struct kiln__host_pool kiln__host_pool;
