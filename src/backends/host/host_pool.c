@@ -457,6 +457,27 @@ kiln__host_known *kiln__host_pool_known(kiln__host_pool *pool)
     return &pool->known;
 }
 
+uint32_t kiln__host_pool_threads(kiln__host_pool *pool)
+{
+    const uint32_t cores = atomic_load(&pool->cores);
+
+    return pool->thread_limit < cores ? pool->thread_limit : cores;
+}
+
+void kiln__host_pool_alone(kiln__host_pool *pool, uint64_t nanoseconds)
+{
+    if (kiln__host_pool_threads(pool) == 1 ||
+        pool->context->host.parallel_for != NULL ||
+        atomic_exchange(&pool->taken, 1) != 0)
+        return;
+    if (pool->alone_ns < cost_of_start(pool)) {
+        pool->alone_ns += nanoseconds;
+        if (pool->alone_ns >= cost_of_start(pool))
+            start_threads(pool);
+    }
+    atomic_store(&pool->taken, 0);
+}
+
 void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
                          void (*work)(void *env, uint64_t first, uint64_t last),
                          void *env)
