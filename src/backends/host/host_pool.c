@@ -65,6 +65,7 @@ struct kiln__host_pool {
     uint32_t thread_limit; /* includes the caller */
     atomic_uint cores;     /* that these threads may use at the same time */
     atomic_int taken;
+    atomic_int is_worth_threads; /* callers have worked alone for long */
 
     /* The job; written only while it is closed. */
     void (*work)(void *env, uint64_t first, uint64_t last);
@@ -355,9 +356,30 @@ static int is_left_enough(const kiln__host_pool *pool, uint64_t spent,
                2 * (double)cost_of_start(pool);
 }
 
+/* From now on, jobs are shared from their beginning. */
+static void settle(kiln__host_pool *pool, uint64_t alone_ns)
+{
+    pool->alone_ns = alone_ns;
+    atomic_store_explicit(&pool->is_worth_threads, 1, memory_order_relaxed);
+}
+
+/* Threads that later jobs will need are started when this job is done, because
+   they would take the caller's core from it. */
+static void count_alone(kiln__host_pool *pool, uint64_t nanoseconds)
+{
+    const uint64_t enough = cost_of_start(pool);
+
+    if (pool->alone_ns >= enough)
+        return;
+    pool->alone_ns += nanoseconds;
+    if (pool->alone_ns < enough)
+        return;
+    start_threads(pool);
+    settle(pool, enough);
+}
+
 /* As long as there are no threads, the caller begins alone; returns the first
-   index that is left for all. Threads that later jobs will need are started
-   when this job is done, because they would take the caller's core from it. */
+   index that is left for all. */
 static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
                             void (*work)(void *env, uint64_t first,
                                          uint64_t last),
@@ -377,9 +399,10 @@ static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
         done = last;
         spent = kiln__clock_ns() - start;
     }
-    pool->alone_ns = done < count ? enough : pool->alone_ns + spent;
-    if (done == count && pool->alone_ns >= enough)
-        start_threads(pool);
+    if (done == count)
+        count_alone(pool, spent);
+    else
+        settle(pool, enough);
     return done;
 }
 
@@ -466,15 +489,12 @@ uint32_t kiln__host_pool_threads(kiln__host_pool *pool)
 
 void kiln__host_pool_alone(kiln__host_pool *pool, uint64_t nanoseconds)
 {
-    if (kiln__host_pool_threads(pool) == 1 ||
+    if (atomic_load_explicit(&pool->is_worth_threads, memory_order_relaxed) ||
+        kiln__host_pool_threads(pool) == 1 ||
         pool->context->host.parallel_for != NULL ||
         atomic_exchange(&pool->taken, 1) != 0)
         return;
-    if (pool->alone_ns < cost_of_start(pool)) {
-        pool->alone_ns += nanoseconds;
-        if (pool->alone_ns >= cost_of_start(pool))
-            start_threads(pool);
-    }
+    count_alone(pool, nanoseconds);
     atomic_store(&pool->taken, 0);
 }
 

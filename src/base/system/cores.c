@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system/descriptor.h"
+
 uint32_t kiln__core_count(void)
 {
     cpu_set_t set;
@@ -41,7 +43,8 @@ int kiln__core_current(void)
 /* Reads the beginning of a small file as text; false if there is none. */
 static int read_text(char *text, size_t capacity, const char *path)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file =
+        kiln__descriptor_open(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     ssize_t size;
 
     if (file < 0)
