@@ -112,7 +112,7 @@ static void *pool_setup(const struct bench *bench, const char **reason)
 /* Launches after a pause in which the threads have gone to sleep. */
 static void launch_late(void *state, uint64_t iterations)
 {
-    const struct timespec while_asleep = {.tv_nsec = 2000000};
+    const struct timespec while_asleep = {.tv_nsec = 10000000};
     uint64_t start;
 
     (void)nanosleep(&while_asleep, NULL);

@@ -29,6 +29,10 @@ set_target_properties(kiln PROPERTIES VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 if(BUILD_SHARED_LIBS)
     kiln_export_only(kiln ${PROJECT_SOURCE_DIR}/cmake/libkiln.map)
+    # It needs only libraries of the system. A run path would make the dynamic
+    # loader look for them in 72 other places first.
+    set_target_properties(kiln PROPERTIES INSTALL_RPATH "")
+    target_link_options(kiln PRIVATE -Wl,-z,pack-relative-relocs -Wl,-O1)
 endif()
 
 if(kiln_codegen_sources)

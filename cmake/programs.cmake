@@ -140,4 +140,9 @@ if(KILN_BENCH AND OpenMP_C_FOUND AND NOT KILN_SANITIZE)
             -O3 -march=native -fno-math-errno)
         target_link_libraries(${name} PRIVATE OpenMP::OpenMP_C m)
     endforeach()
+    # The program that compares launches which follow each other.
+    kiln_add_program(kiln-sequence bench/sequence/*.c)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/bench/sequence/side_openmp.c
+        PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
+    target_link_libraries(kiln-sequence PRIVATE OpenMP::OpenMP_C)
 endif()

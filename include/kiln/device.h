@@ -199,7 +199,8 @@ KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
  * far as the grid does, up to 4096 items. In a grid of fewer than 16384 items a
  * group has at most a quarter of the items, but may always have 1024. If the
  * kernel has static_local_bytes, private_bytes or dynamic_local, a group has at
- * most 256 items.
+ * most 256 items. If a launch of few groups takes long, and any_block is
+ * KILN_ANY_BLOCK_ALIKE, later ones may have smaller groups.
  *
  * dynamic_local_bytes is the size of the dynamic group memory, which a kernel
  * has if dynamic_local of its kiln_kernel_info is set; for another kernel it

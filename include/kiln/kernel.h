@@ -53,9 +53,15 @@ typedef struct kiln_kernel_info {
                               unknown */
     int32_t dynamic_local; /* it uses group memory whose size a launch gives
                               (kiln_launch.dynamic_local_bytes) */
-    int32_t any_block;     /* the block of a launch need not divide its grid; 0:
-                              on a device it must */
+    int32_t any_block;     /* KILN_ANY_BLOCK_...; not 0: the block of a launch
+                              need not divide its grid; 0: on a device it must */
 } kiln_kernel_info;
+
+/** Values of kiln_kernel_info.any_block. */
+#define KILN_ANY_BLOCK_RUNS 1
+/** The kernel also computes the same with every block. Only kernels for the
+ * host say so. */
+#define KILN_ANY_BLOCK_ALIKE 2
 
 /** A reference in an artifact to an object or function of the host. */
 typedef struct kiln_site_info {

@@ -200,7 +200,7 @@ typedef struct kiln__codegen_result {
     uint32_t stack_bytes;  /* stack of a thread that the kernel needs, on the
                               host */
     int32_t dynamic_local; /* it uses dynamic group memory */
-    int32_t any_block;     /* its groups need not divide the grid */
+    int32_t any_block;     /* KILN_ANY_BLOCK_... */
     uint64_t make_ns;      /* FUNCTION: time of lowering; CLOSURE: time of
                               everything */
 } kiln__codegen_result;

@@ -520,6 +520,14 @@ static void job_close(kiln__codegen_job *job)
     kiln__arena_dispose(&job->arena);
 }
 
+/* The host runs every kernel in groups that the grid cuts. */
+static int32_t blocks_of(const kiln__codegen_job *job)
+{
+    if (job->backend->device != NULL)
+        return job->any_block;
+    return job->asks_no_group ? KILN_ANY_BLOCK_ALIKE : KILN_ANY_BLOCK_RUNS;
+}
+
 static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
 {
     const kiln__codegen_result result = {
@@ -546,7 +554,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .can_fail = job->can_fail,
         .allocates = job->uses_heap,
         .dynamic_local = job->dynamic_local,
-        .any_block = job->backend->device == NULL || job->any_block,
+        .any_block = blocks_of(job),
         .stack_bytes = made->stack_bytes,
         .static_local_bytes = job->static_local_bytes,
         .private_bytes = job->private_bytes,

@@ -6,6 +6,7 @@
 #include "backends/backend.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/system/cores.h"
 #include "base/system/stack.h"
 #include "codegen_client/codegen_library.h"
 #include "codegen_client/codegen_place.h"

@@ -185,12 +185,6 @@ static void the_clock_never_goes_back(void **state)
     }
 }
 
-static void there_is_at_least_one_core(void **state)
-{
-    (void)state;
-    assert_in_range(kiln__core_count(), 1, 1 << 20);
-}
-
 typedef struct heard {
     int32_t level;
     char line[2048];
@@ -272,7 +266,6 @@ int main(void)
         cmocka_unit_test(what_is_made_once_is_made_once),
         cmocka_unit_test(readers_share_a_lock),
         cmocka_unit_test(the_clock_never_goes_back),
-        cmocka_unit_test(there_is_at_least_one_core),
         cmocka_unit_test(the_host_takes_the_log),
         cmocka_unit_test(a_host_that_offers_nothing_is_left_alone),
         cmocka_unit_test(waits_are_bracketed),

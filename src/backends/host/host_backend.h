@@ -96,6 +96,24 @@ kiln_status kiln__host_second_get(kiln__host_module *module, uint32_t unproved,
 void kiln__host_second_tell(kiln__host_module *module,
                             const kiln_kernel *kernel);
 
+/* ---- host_spin.c: waiting without sleeping ---- */
+
+/* Waits until is_ready(env), but no longer than `limit_ns`, and no longer than
+   until is_vain(env), which is asked now and then. Returns is_ready(env). */
+int kiln__host_spin(uint64_t limit_ns, const void *env,
+                    int (*is_ready)(const void *env),
+                    int (*is_vain)(const void *env));
+
+/* ---- host_lent.c: the host's own threads ---- */
+
+/* How many indices of a job a thread takes at a time. */
+uint64_t kiln__host_step(uint64_t count, uint64_t threads);
+/* Runs a job by the host's parallel_for. */
+void kiln__host_run_lent(const kiln_context *context, uint32_t threads,
+                         uint64_t count,
+                         void (*work)(void *env, uint64_t first, uint64_t last),
+                         void *env);
+
 /* ---- host_pool.c: fork and join ---- */
 
 typedef struct kiln__host_pool kiln__host_pool;
@@ -117,9 +135,14 @@ struct kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool);
 /* What the last small launches were like; empty if all bytes are 0. */
 #define KILN__HOST_KNOWN_MAX 256
 typedef struct kiln__host_known {
-    atomic_uint_least64_t kernels[KILN__HOST_KNOWN_MAX];
+    atomic_uint_least64_t kernels[KILN__HOST_KNOWN_MAX]; /* host_few.c */
+    atomic_uint_least64_t heavy[KILN__HOST_KNOWN_MAX];   /* host_heavy.c */
 } kiln__host_known;
 
+/* How many threads work at the same time; host_pool.c. */
+uint32_t kiln__host_pool_threads(kiln__host_pool *pool);
+/* Tells the pool that a caller worked so long on what threads could share. */
+void kiln__host_pool_alone(kiln__host_pool *pool, uint64_t nanoseconds);
 /* Returns what the pool knows; host_pool.c. */
 kiln__host_known *kiln__host_pool_known(kiln__host_pool *pool);
 /* As kiln__host_pool_run(), for work that may be done before another thread has
@@ -128,6 +151,26 @@ kiln__host_known *kiln__host_pool_known(kiln__host_pool *pool);
 void kiln__host_run_few(kiln__host_pool *pool, uint64_t count,
                         void (*work)(void *env, uint64_t first, uint64_t last),
                         void *env, const void *function);
+
+/* ---- host_heavy.c: launches of few items that take long ---- */
+
+/* How a launch is run; zeroed before kiln__host_plan_begin(). */
+typedef struct kiln__host_plan {
+    atomic_uint_least64_t *slot;
+    uint64_t hash;
+    uint64_t start_ns;
+    int is_timed;
+    int is_smaller; /* it takes long: it has smaller groups, for all threads */
+} kiln__host_plan;
+
+/* Called at the beginning of a launch in a few groups that may be of any size.
+   `launch` is its number in its queue. Returns the size of smaller groups, or
+   0. */
+uint64_t kiln__host_plan_begin(kiln__host_plan *plan, kiln__host_pool *pool,
+                               const void *function, uint64_t items,
+                               uint32_t launch);
+/* Called at the end of the launch, if it was not stopped. */
+void kiln__host_plan_end(const kiln__host_plan *plan, kiln__host_pool *pool);
 
 /* ---- host_memory.c: memory for groups ---- */
 
@@ -214,6 +257,7 @@ void kiln__host_timer_end(kiln__host_timer *timer, kiln__host_limit *limit);
 typedef struct kiln__host_record {
     kiln__host_stop stop;
     kiln__host_timer *timer; /* for launches with a limit */
+    uint32_t launch_count;   /* of those without a block */
     kiln_exception exception;
     char method[KILN__HOST_METHOD_SIZE];
     char message[KILN__HOST_MESSAGE_SIZE];

@@ -132,6 +132,8 @@ void kiln__host_run_few(kiln__host_pool *pool, uint64_t count,
         others = busy(&f) -
                  atomic_load_explicit(&f.longest_ns, memory_order_relaxed);
     }
+    if (others >= WORTH_SHARING_NS)
+        kiln__host_pool_alone(pool, others);
     remember(known, function,
              others >= WORTH_SHARING_NS ? TAKES_LONG : TAKES_SHORT);
 }

@@ -55,6 +55,7 @@ typedef struct host_launch {
     atomic_uint no_stack;
     kiln__host_module *module;    /* for kernels with a second body, or NULL */
     _Atomic(kiln_error *) failed; /* why that could not be made */
+    int is_heavy; /* it is known to take long */
 } host_launch;
 
 /* ---- exceptions ---- */
@@ -163,6 +164,15 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Chooses a block of at most so many items. */
+static void fill_block(uint64_t block[3], const uint64_t grid[3], uint64_t room)
+{
+    for (int i = 0; i < 3; i++) {
+        block[i] = least(grid[i], room);
+        room /= block[i];
+    }
+}
+
 static void choose_block(uint64_t block[3], const uint64_t grid[3],
                          uint64_t room)
 {
@@ -170,10 +180,7 @@ static void choose_block(uint64_t block[3], const uint64_t grid[3],
 
     if (items / FEW_GROUPS < room)
         room = most(items / FEW_GROUPS, least(SMALL_GROUP, room));
-    for (int i = 0; i < 3; i++) {
-        block[i] = least(grid[i], room);
-        room /= block[i];
-    }
+    fill_block(block, grid, room);
 }
 
 void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
@@ -417,6 +424,12 @@ static void set_one_group(struct kiln__host_launch_state *launch,
     }
 }
 
+static void count_groups(struct kiln__host_launch_state *launch)
+{
+    for (int i = 0; i < 3; i++)
+        launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
+}
+
 static void set_shape(struct kiln__host_launch_state *launch,
                       const kiln_launch_request *request, uint64_t most)
 {
@@ -426,8 +439,7 @@ static void set_shape(struct kiln__host_launch_state *launch,
     else
         for (int i = 0; i < 3; i++)
             launch->block[i] = request->block[i];
-    for (int i = 0; i < 3; i++)
-        launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
+    count_groups(launch);
 }
 
 /* Clears the heap, so that what the previous launch did not free is free
@@ -486,6 +498,7 @@ static void begin_launch(host_launch *run, kiln_context *context,
                       ? request->kernel->module->handle
                       : NULL;
     atomic_init(&run->failed, NULL);
+    run->is_heavy = 0;
 }
 
 /* Groups were left out, but not because of an exception. */
@@ -549,7 +562,7 @@ static kiln_status run_all(host_launch *run, kiln__host_pool *pool,
 {
     const uint64_t groups = product(run->launch.groups);
 
-    if (items <= FEW_ITEMS && groups > 1)
+    if (items <= FEW_ITEMS && groups > 1 && !run->is_heavy)
         kiln__host_run_few(pool, groups, run_groups, run, run->function);
     else
         kiln__host_pool_run(pool, groups, run_groups, run);
@@ -575,6 +588,28 @@ static kiln_status run_limited(host_launch *run, kiln__host_pool *pool,
     return status;
 }
 
+/* Whether the groups are few, and may be of any size. */
+static int may_be_heavy(const host_launch *run,
+                        const kiln_launch_request *request, uint64_t items)
+{
+    return items > 1 && request->block[0] == 0 &&
+           request->kernel->info->any_block == KILN_ANY_BLOCK_ALIKE &&
+           product(run->launch.groups) < FEW_GROUPS * FEW_GROUPS;
+}
+
+static void plan_groups(host_launch *run, kiln__host_plan *plan,
+                        kiln__host_pool *pool, uint64_t items)
+{
+    const uint64_t size = kiln__host_plan_begin(
+        plan, pool, run->function, items, run->record->launch_count++);
+
+    if (size == 0)
+        return;
+    fill_block(run->launch.block, run->launch.grid, size);
+    count_groups(&run->launch);
+    run->is_heavy = 1;
+}
+
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               const kiln_launch_request *request,
                               kiln__host_record *record, kiln_error **error)
@@ -585,6 +620,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     const uint64_t items = product(request->grid);
     const uint64_t room =
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
+    kiln__host_plan plan = {.slot = NULL};
     host_launch run;
     kiln_status status;
 
@@ -593,6 +629,8 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         set_one_group(&run.launch, request->grid);
     else
         set_shape(&run.launch, request, room);
+    if (may_be_heavy(&run, request, items))
+        plan_groups(&run, &plan, pool, items);
     if (needs_memory)
         KILN_TRY(measure_memory(&run, pool, request, error));
     kiln__host_stop_begin(&record->stop);
@@ -603,5 +641,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     kiln__host_stop_end(&record->stop);
     if (run.module != NULL)
         kiln__host_second_tell(run.module, request->kernel);
+    if (status == KILN_OK)
+        kiln__host_plan_end(&plan, pool);
     return status;
 }

@@ -1,13 +1,12 @@
 /* host_pool.c - the host backend's threads: fork and join. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "backends/host/host_backend.h"
 #include "base/error.h"
+#include "base/system/cores.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
-#include "context/callback.h"
 #include "context/log.h"
 
 /*
@@ -32,19 +31,27 @@
  * threads share the cores without waiting for each other.
  */
 
-/* Workers spin for a while, because a launch often follows another one
-   closely. With more threads than cores they would only take the cores from
-   each other. */
-#define SPIN_NS 200000
-#define SPIN_PAUSES 64 /* between two readings of the clock */
-#define RANGES_PER_THREAD 8
+/*
+ * A worker that sleeps takes 50 us and more to wake, so it watches for the next
+ * job for a while. How long depends on the last pause between two jobs: if the
+ * next one came soon, it is worth while to watch for longer than pauses usually
+ * are. The first time there was no pause yet, and it watches for long.
+ *
+ * Watching does not pay on the caller's own core, which it takes from the
+ * caller, nor where there are more threads than cores. Then a worker sleeps at
+ * once, and only as many are woken as there are cores for.
+ */
+#define WATCH_NS 200000
+#define WATCH_LONG_NS 3000000
+#define WAIT_NS 200000 /* of the caller, for workers */
 
-/* Roughly the time until new threads work: threads are started for a job with
-   this much work left, and for later jobs when callers have worked alone for
-   this long. */
-#define START_NS 400000
-#define START_EACH_NS 50000
-#define PACE_NS 30000 /* time after which a job's pace is known */
+/* Roughly what starting threads costs the caller. They are started for a job
+   that will take twice as long without them, and for later jobs when callers
+   have worked alone for this long. */
+#define START_NS 40000
+#define START_EACH_NS 20000
+#define JOBS_BEFORE_QUOTA 8
+#define PACE_NS 15000 /* time after which a job's pace is known */
 
 /* The rest of a thread's share; alone in its cache line. */
 typedef struct share {
@@ -56,8 +63,9 @@ typedef struct share {
 struct kiln__host_pool {
     kiln_context *context;
     uint32_t thread_limit; /* includes the caller */
-    uint64_t spin_ns;
+    atomic_uint cores;     /* that these threads may use at the same time */
     atomic_int taken;
+    atomic_int is_worth_threads; /* callers have worked alone for long */
 
     /* The job; written only while it is closed. */
     void (*work)(void *env, uint64_t first, uint64_t last);
@@ -65,6 +73,7 @@ struct kiln__host_pool {
     uint64_t step;
     share *shares;   /* thread_limit of them; the caller's is the first */
     uint64_t number; /* of the last job */
+    atomic_int caller_core;
 
     atomic_uint_least64_t open; /* number of the open job, or 0 */
     atomic_uint inside;         /* workers that may read the job */
@@ -107,45 +116,22 @@ static void work_along(const kiln__host_pool *pool, uint32_t thread)
         work_on(pool, &pool->shares[(thread + i) % pool->thread_limit]);
 }
 
-/* Deals out the indices from `first` on. */
+/* Deals out the indices from `first` on. Those before are part of the shares,
+   too, which are the same ones in the next job. */
 static void deal(const kiln__host_pool *pool, uint64_t first, uint64_t count)
 {
     const uint64_t threads = pool->thread_limit;
-    const uint64_t each = (count - first) / threads;
-    const uint64_t more = (count - first) % threads;
+    const uint64_t each = count / threads, more = count % threads;
+    uint64_t end = 0;
 
     for (uint64_t i = 0; i < threads; i++) {
         share *s = &pool->shares[i];
 
-        atomic_store_explicit(&s->next, first, memory_order_relaxed);
-        first += each + (i < more);
-        s->end = first;
+        atomic_store_explicit(&s->next, end > first ? end : first,
+                              memory_order_relaxed);
+        end += each + (i < more);
+        s->end = end;
     }
-}
-
-static void pause_a_moment(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    sched_yield();
-#endif
-}
-
-/* Spins until is_ready(pool, argument) or until the time is over. */
-static int spin(const kiln__host_pool *pool, uint64_t argument,
-                int (*is_ready)(const kiln__host_pool *pool, uint64_t argument))
-{
-    const uint64_t start = kiln__clock_ns();
-
-    do {
-        for (int i = 0; i < SPIN_PAUSES; i++) {
-            if (is_ready(pool, argument))
-                return 1;
-            pause_a_moment();
-        }
-    } while (kiln__clock_ns() - start < pool->spin_ns);
-    return 0;
 }
 
 /* ---- a worker ---- */
@@ -158,16 +144,53 @@ static int has_news(const kiln__host_pool *pool, uint64_t seen)
     return (open != 0 && open != seen) || atomic_load(&pool->ending);
 }
 
-static void await_news(kiln__host_pool *pool, uint64_t seen)
+static int is_crowded(const kiln__host_pool *pool)
 {
-    if (spin(pool, seen, has_news))
-        return;
+    return pool->thread_limit > atomic_load(&pool->cores);
+}
+
+typedef struct watch {
+    const kiln__host_pool *pool;
+    uint64_t seen;
+} watch;
+
+static int watch_ends(const void *env)
+{
+    const watch *w = env;
+
+    return has_news(w->pool, w->seen);
+}
+
+static int watch_is_vain(const void *env)
+{
+    const kiln__host_pool *pool = ((const watch *)env)->pool;
+
+    return is_crowded(pool) ||
+           atomic_load_explicit(&pool->caller_core, memory_order_relaxed) ==
+               kiln__core_current();
+}
+
+static void sleep_until_news(kiln__host_pool *pool, uint64_t seen)
+{
     kiln__mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1);
     while (!has_news(pool, seen))
         kiln__condition_wait(&pool->wake, &pool->lock);
     atomic_fetch_sub(&pool->sleepers, 1);
     kiln__mutex_unlock(&pool->lock);
+}
+
+/* Watches for `*watch_ns` at most, and sets it for the next time. */
+static void await_news(kiln__host_pool *pool, uint64_t seen, uint64_t *watch_ns)
+{
+    const uint64_t start = kiln__clock_ns();
+    const watch w = {pool, seen};
+
+    if (kiln__host_spin(*watch_ns, &w, watch_ends, watch_is_vain))
+        return;
+    sleep_until_news(pool, seen);
+    *watch_ns =
+        kiln__clock_ns() - start < WATCH_LONG_NS ? WATCH_LONG_NS : WATCH_NS;
 }
 
 /* Returns the number of the job that was open, or `seen`. */
@@ -188,17 +211,32 @@ static uint64_t enter_job(kiln__host_pool *pool, uint32_t thread, uint64_t seen)
     return open != 0 ? open : seen;
 }
 
+/* Reading the quota takes as long as a small job, so it is a worker who does
+   it, and only when there have been some jobs. */
+static void heed_quota(kiln__host_pool *pool)
+{
+    const uint32_t quota = kiln__core_quota();
+
+    if (quota < atomic_load(&pool->cores))
+        atomic_store(&pool->cores, quota);
+}
+
 static void *run_worker(void *argument)
 {
     kiln__host_pool *pool = argument;
     const kiln_context *context = pool->context;
     const uint32_t thread = 1 + atomic_fetch_add(&pool->named, 1);
-    uint64_t seen = 0;
+    uint64_t seen = 0, watch_ns = WATCH_LONG_NS;
+    int heeded = 0;
 
     kiln__own_thread_enter(context);
     while (!atomic_load(&pool->ending)) {
-        await_news(pool, seen);
+        await_news(pool, seen, &watch_ns);
         seen = enter_job(pool, thread, seen);
+        if (thread == 1 && seen >= JOBS_BEFORE_QUOTA && !heeded) {
+            heed_quota(pool);
+            heeded = 1;
+        }
     }
     kiln__own_thread_leave(context);
     return NULL;
@@ -206,31 +244,51 @@ static void *run_worker(void *argument)
 
 /* ---- the caller ---- */
 
-static int is_idle(const kiln__host_pool *pool, uint64_t ignored)
+static int is_idle(const void *env)
 {
-    (void)ignored;
+    const kiln__host_pool *pool = env;
+
     return atomic_load(&pool->inside) == 0;
+}
+
+static int wait_is_vain(const void *env)
+{
+    return is_crowded(env);
 }
 
 static void await_idle(kiln__host_pool *pool)
 {
-    if (spin(pool, 0, is_idle))
+    if (kiln__host_spin(WAIT_NS, pool, is_idle, wait_is_vain))
         return;
     kiln__blocking_enter(pool->context);
     kiln__mutex_lock(&pool->lock);
     atomic_store(&pool->waiting, 1);
-    while (!is_idle(pool, 0))
+    while (!is_idle(pool))
         kiln__condition_wait(&pool->idle, &pool->lock);
     atomic_store(&pool->waiting, 0);
     kiln__mutex_unlock(&pool->lock);
     kiln__blocking_leave(pool->context);
 }
 
-static void wake_workers(kiln__host_pool *pool, uint64_t wanted)
+/* How many of the sleeping workers a job of so many pieces needs, beside those
+   that watch. */
+static uint64_t wanted_sleepers(const kiln__host_pool *pool, uint64_t pieces,
+                                uint32_t sleepers)
+{
+    const uint64_t cores = atomic_load(&pool->cores);
+    const uint64_t useful = (pieces < cores ? pieces : cores) - 1;
+    const uint64_t watching = pool->thread_count - sleepers;
+
+    return useful > watching ? useful - watching : 0;
+}
+
+static void wake_workers(kiln__host_pool *pool, uint64_t pieces)
 {
     const uint32_t sleepers = atomic_load(&pool->sleepers);
+    const uint64_t wanted =
+        sleepers == 0 ? 0 : wanted_sleepers(pool, pieces, sleepers);
 
-    if (sleepers == 0)
+    if (wanted == 0)
         return;
     kiln__mutex_lock(&pool->lock);
     if (wanted >= sleepers)
@@ -256,13 +314,6 @@ static void start_threads(kiln__host_pool *pool)
         pool->thread_count++;
 }
 
-static uint64_t step_for(uint64_t count, uint64_t threads)
-{
-    const uint64_t step = count / (threads * RANGES_PER_THREAD);
-
-    return step > 0 ? step : 1;
-}
-
 static void run_together(kiln__host_pool *pool, uint64_t first, uint64_t count,
                          void (*work)(void *env, uint64_t first, uint64_t last),
                          void *env)
@@ -270,10 +321,12 @@ static void run_together(kiln__host_pool *pool, uint64_t first, uint64_t count,
     start_threads(pool);
     pool->work = work;
     pool->env = env;
-    pool->step = step_for(count - first, pool->thread_limit);
+    pool->step = kiln__host_step(count - first, pool->thread_limit);
     deal(pool, first, count);
+    atomic_store_explicit(&pool->caller_core, kiln__core_current(),
+                          memory_order_relaxed);
     atomic_store(&pool->open, ++pool->number);
-    wake_workers(pool, count - first - 1);
+    wake_workers(pool, count - first);
     work_along(pool, 0);
     atomic_store(&pool->open, 0);
     await_idle(pool);
@@ -300,12 +353,33 @@ static int is_left_enough(const kiln__host_pool *pool, uint64_t spent,
 {
     return spent >= PACE_NS &&
            (double)spent * (double)(count - done) / (double)done >=
-               (double)cost_of_start(pool);
+               2 * (double)cost_of_start(pool);
+}
+
+/* From now on, jobs are shared from their beginning. */
+static void settle(kiln__host_pool *pool, uint64_t alone_ns)
+{
+    pool->alone_ns = alone_ns;
+    atomic_store_explicit(&pool->is_worth_threads, 1, memory_order_relaxed);
+}
+
+/* Threads that later jobs will need are started when this job is done, because
+   they would take the caller's core from it. */
+static void count_alone(kiln__host_pool *pool, uint64_t nanoseconds)
+{
+    const uint64_t enough = cost_of_start(pool);
+
+    if (pool->alone_ns >= enough)
+        return;
+    pool->alone_ns += nanoseconds;
+    if (pool->alone_ns < enough)
+        return;
+    start_threads(pool);
+    settle(pool, enough);
 }
 
 /* As long as there are no threads, the caller begins alone; returns the first
-   index that is left for all. Threads that later jobs will need are started
-   when this job is done, because they would take the caller's core from it. */
+   index that is left for all. */
 static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
                             void (*work)(void *env, uint64_t first,
                                          uint64_t last),
@@ -325,49 +399,11 @@ static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
         done = last;
         spent = kiln__clock_ns() - start;
     }
-    pool->alone_ns = done < count ? enough : pool->alone_ns + spent;
-    if (done == count && pool->alone_ns >= enough)
-        start_threads(pool);
+    if (done == count)
+        count_alone(pool, spent);
+    else
+        settle(pool, enough);
     return done;
-}
-
-/* ---- the host's own threads ---- */
-
-typedef struct host_job {
-    void (*work)(void *env, uint64_t first, uint64_t last);
-    void *env;
-    uint64_t count;
-    uint64_t step;
-} host_job;
-
-static void run_piece(void *argument, size_t index)
-{
-    const host_job *job = argument;
-    const uint64_t first = index * job->step;
-    const uint64_t rest = job->count - first;
-
-    job->work(job->env, first,
-              rest < job->step ? job->count : first + job->step);
-}
-
-static void run_on_host(const kiln__host_pool *pool, uint64_t count,
-                        void (*work)(void *env, uint64_t first, uint64_t last),
-                        void *env)
-{
-    const kiln_context *context = pool->context;
-    host_job job = {
-        .work = work,
-        .env = env,
-        .count = count,
-        .step = step_for(count, pool->thread_limit),
-    };
-    const uint64_t pieces = count / job.step + (count % job.step != 0);
-    kiln__callback callback;
-
-    kiln__callback_begin(&callback, context);
-    context->host.parallel_for(context->host_env, (size_t)pieces, run_piece,
-                               &job);
-    kiln__callback_end(&callback);
 }
 
 /* ---- whole pools ---- */
@@ -419,9 +455,10 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
     if (pool == NULL)
         return KILN_ENOMEM;
     pool->context = context;
+    atomic_init(&pool->cores, kiln__core_count());
     pool->thread_limit =
         context->thread_limit != 0 ? context->thread_limit : kiln__core_count();
-    pool->spin_ns = pool->thread_limit > kiln__core_count() ? 0 : SPIN_NS;
+    atomic_init(&pool->caller_core, -1);
     if (init_parts(pool) != KILN_OK) {
         free_arrays(pool);
         return KILN_ENOMEM;
@@ -443,6 +480,24 @@ kiln__host_known *kiln__host_pool_known(kiln__host_pool *pool)
     return &pool->known;
 }
 
+uint32_t kiln__host_pool_threads(kiln__host_pool *pool)
+{
+    const uint32_t cores = atomic_load(&pool->cores);
+
+    return pool->thread_limit < cores ? pool->thread_limit : cores;
+}
+
+void kiln__host_pool_alone(kiln__host_pool *pool, uint64_t nanoseconds)
+{
+    if (atomic_load_explicit(&pool->is_worth_threads, memory_order_relaxed) ||
+        kiln__host_pool_threads(pool) == 1 ||
+        pool->context->host.parallel_for != NULL ||
+        atomic_exchange(&pool->taken, 1) != 0)
+        return;
+    count_alone(pool, nanoseconds);
+    atomic_store(&pool->taken, 0);
+}
+
 void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
                          void (*work)(void *env, uint64_t first, uint64_t last),
                          void *env)
@@ -456,10 +511,12 @@ void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
         return;
     }
     if (pool->context->host.parallel_for != NULL) {
-        run_on_host(pool, count, work, env);
+        kiln__host_run_lent(pool->context, pool->thread_limit, count, work,
+                            env);
         return;
     }
-    if (atomic_exchange(&pool->taken, 1) != 0) {
+    if (atomic_load(&pool->cores) == 1 ||
+        atomic_exchange(&pool->taken, 1) != 0) {
         work(env, 0, count);
         return;
     }

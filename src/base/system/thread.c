@@ -4,11 +4,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/system/float_mode.h"
 
@@ -197,19 +195,6 @@ void *kiln__thread_slot_get(kiln__thread_slot slot)
 kiln_status kiln__thread_slot_set(kiln__thread_slot slot, void *value)
 {
     return pthread_setspecific(slot, value) == 0 ? KILN_OK : KILN_ENOMEM;
-}
-
-uint32_t kiln__core_count(void)
-{
-    cpu_set_t set;
-    long count = 0;
-
-    /* Machines of more than CPU_SETSIZE cores refuse the fixed set. */
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        count = CPU_COUNT(&set);
-    if (count < 1)
-        count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : (uint32_t)count;
 }
 
 uint64_t kiln__clock_ns(void)

@@ -94,10 +94,8 @@ void *kiln__thread_slot_get(kiln__thread_slot slot);
 /* Does not free the previous value. */
 kiln_status kiln__thread_slot_set(kiln__thread_slot slot, void *value);
 
-/* ---- the machine ---- */
+/* ---- the clock ---- */
 
-/* Cores this process may run on, at least 1. */
-uint32_t kiln__core_count(void);
 /* Nanoseconds of a monotonic clock. */
 uint64_t kiln__clock_ns(void);
 

@@ -472,13 +472,13 @@ static kiln_status lower(kiln__lowering *l)
     if (l->count == 0)
         return kiln__job_fail(l->job, KILN_EINVAL, "there is nothing to lower");
     status = kiln__lower_plan(l);
+    kiln__lower_find_cuts(l);
     if (status == KILN_OK && l->job->backend->groups != NULL)
         status = kiln__group_prepare(l);
     if (status == KILN_OK && l->job->backend->device != NULL &&
         l->job->backend->device->converge != NULL)
         status = kiln__lower_plan_convergence(l);
     kiln__lower_find_flags(l);
-    kiln__lower_find_cuts(l);
     if (status == KILN_OK)
         status = declare_all(l, "fn");
     if (status == KILN_OK)

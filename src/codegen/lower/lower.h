@@ -164,7 +164,8 @@ void kiln__lower_find_failures(kiln__lowering *l);
 void kiln__lower_find_flags(kiln__lowering *l);
 
 /* ---- lower_cut.c ---- */
-/* Sets any_block and asks_no_grid of the job. */
+/* Sets any_block, asks_no_grid and asks_no_group of the job, from the functions
+   as they are before groups are planned. */
 void kiln__lower_find_cuts(kiln__lowering *l);
 int kiln__lower_is_fast(const kiln__lowering *l, const kiln__ir_node *node);
 /* True when the divisor is a constant other than 0, which is stored. */

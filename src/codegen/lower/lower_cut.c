@@ -1,4 +1,4 @@
-/* lower_cut.c - which kernels may run on a grid that cuts their groups. */
+/* lower_cut.c - which kernels may run in groups of which sizes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
@@ -8,6 +8,9 @@
  * share memory, or ask how large their group is, as those do that share work
  * among a group's items, the missing ones would be missed. What other frontends
  * made of a function is not looked into.
+ *
+ * A kernel whose items do not ask for their group at all computes the same in
+ * groups of any size. The host then chooses them by how long its launches take.
  */
 
 static int needs_whole_groups(const kiln__ir_node *node)
@@ -26,6 +29,13 @@ static int needs_whole_groups(const kiln__ir_node *node)
     }
 }
 
+static int asks_for_group(const kiln__ir_node *node)
+{
+    return node->op == KILN__IR_QUERY &&
+           node->imm / 4 != KILN__QUERY_GLOBAL_ID &&
+           node->imm / 4 != KILN__QUERY_GLOBAL_SIZE;
+}
+
 static int asks_for_grid(const kiln__ir_node *node)
 {
     return node->op == KILN__IR_QUERY &&
@@ -38,6 +48,7 @@ void kiln__lower_find_cuts(kiln__lowering *l)
 
     job->any_block = 1;
     job->asks_no_grid = 1;
+    job->asks_no_group = 1;
     for (size_t i = 0; i < l->count; i++) {
         const kiln__ir *ir = &l->functions[i].ir;
 
@@ -45,6 +56,8 @@ void kiln__lower_find_cuts(kiln__lowering *l)
             const kiln__ir_node *node = &ir->nodes.items[k];
 
             job->any_block &= !needs_whole_groups(node);
+            job->asks_no_group &=
+                !needs_whole_groups(node) && !asks_for_group(node);
             job->asks_no_grid &=
                 !asks_for_grid(node) && node->op != KILN__IR_EXTERNAL;
         }

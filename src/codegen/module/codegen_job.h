@@ -178,6 +178,7 @@ typedef struct kiln__codegen_job {
     int dynamic_local;    /* it uses dynamic group memory; set by lowering */
     int any_block;        /* the grid may cut its groups; set by lowering */
     int asks_no_grid;     /* no code asks for the grid's sizes; set, too */
+    int asks_no_group;    /* no code asks for anything of a group; set, too */
     uint32_t registers;   /* of an item; 0: unknown */
     uint32_t spill_bytes; /* of an item */
     const char *format;   /* of the payload, if it is not the backend's */

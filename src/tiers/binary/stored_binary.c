@@ -55,7 +55,7 @@ static void encode_kernel(kiln__encoder *out, const kiln_kernel_info *kernel)
     kiln__encode_u64(out, kernel->can_fail != 0);
     kiln__encode_u64(out, kernel->allocates != 0);
     kiln__encode_u64(out, kernel->dynamic_local != 0);
-    kiln__encode_u64(out, kernel->any_block != 0);
+    kiln__encode_u64(out, (uint64_t)kernel->any_block);
 }
 
 static void encode_site(kiln__encoder *out, const kiln_site_info *site)
@@ -190,7 +190,8 @@ static void read_kernel(decoding *d, kiln_kernel_info *kernel)
     kernel->can_fail = kiln__read_u64(&d->reader) != 0;
     kernel->allocates = kiln__read_u64(&d->reader) != 0;
     kernel->dynamic_local = kiln__read_u64(&d->reader) != 0;
-    kernel->any_block = kiln__read_u64(&d->reader) != 0;
+    kernel->any_block = (int32_t)read_u32(d);
+    d->reader.failed |= kernel->any_block > KILN_ANY_BLOCK_ALIKE;
 }
 
 static void read_kernels(decoding *d, kiln__artifact_source *source)

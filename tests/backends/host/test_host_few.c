@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "backends/host/host_backend.h"
+#include "base/system/cores.h"
 #include "support/harness.h"
 
 #define THREADS 2
@@ -87,6 +88,8 @@ static void what_took_long_is_shared_at_once(void **state)
     fixture *f = *state;
     pair p = {0};
 
+    if (kiln__core_count() < THREADS)
+        test_skip(SKIP_MACHINE, "threads are not used on one core");
     kiln__host_run_few(f->pool, 2, run_pair, &p, &a_function);
     p = (pair){.together = 1};
     kiln__host_run_few(f->pool, 2, run_pair, &p, &a_function);

@@ -1,6 +1,7 @@
 /* test_host_launch.c - launches: every group once, exceptions, print. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit thread backends host */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "backends/host/host_backend.h"
 #include "backends/report_text.h"
+#include "base/system/cores.h"
 #include "support/harness.h"
 #include "tiers/binary/artifact.h"
 
@@ -185,7 +187,7 @@ static void threads_that_sleep_are_woken(void **state)
 
     for (int i = 0; i < 20; i++) {
         run_and_check(f->pool, 64);
-        usleep(2000); /* longer than a worker spins */
+        usleep(4000); /* longer than a worker watches */
     }
 }
 
@@ -287,6 +289,8 @@ static void the_host_hears_of_every_thread(void **state)
     fixture *f = *state;
     atomic_int calls = 0;
 
+    if (kiln__core_count() == 1)
+        test_skip(SKIP_MACHINE, "no threads are started on one core");
     f->context.host.thread_enter = enter_or_leave;
     f->context.host.thread_leave = enter_or_leave;
     f->context.host_env = &calls;
@@ -303,6 +307,8 @@ static void short_jobs_bring_threads_in_the_end(void **state)
     fixture *f = *state;
     atomic_int calls = 0;
 
+    if (kiln__core_count() == 1)
+        test_skip(SKIP_MACHINE, "no threads are started on one core");
     f->context.host.thread_enter = enter_or_leave;
     f->context.host.thread_leave = enter_or_leave;
     f->context.host_env = &calls;
@@ -316,6 +322,51 @@ static void short_jobs_bring_threads_in_the_end(void **state)
     kiln__host_pool_free(f->pool);
     f->pool = NULL;
     assert_int_equal(atomic_load(&calls), 2 * (THREADS - 1));
+}
+
+/* On one core, threads would only take it from each other. The affinity of this
+   thread is that of the pool which is made on it. */
+static void on_one_core_no_thread_is_started(void **state)
+{
+    kiln_context context = {.alloc = kiln__malloc, .thread_limit = THREADS};
+    atomic_int calls = 0;
+    cpu_set_t before, one;
+    kiln__host_pool *pool;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &before))
+            CPU_SET(i, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    context.host.thread_enter = enter_or_leave;
+    context.host_env = &calls;
+    assert_ok(kiln__host_pool_new(&pool, &context));
+    start_threads(pool);
+    for (uint64_t count = 0; count < 70; count++)
+        run_and_check(pool, count);
+    kiln__host_pool_free(pool);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(atomic_load(&calls), 0);
+}
+
+/* The pool was made for all cores, and then its caller is held on one, with the
+   threads that it starts there: launches go on. */
+static void a_caller_may_be_held_on_a_core(void **state)
+{
+    fixture *f = *state;
+    cpu_set_t before, one;
+
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)kiln__core_current(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    start_threads(f->pool);
+    for (int i = 0; i < 300; i++)
+        run_and_check(f->pool, 64);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    run_and_check(f->pool, 1000);
 }
 
 static kiln_status run_once(const kiln_alloc *alloc, void *env)
@@ -727,6 +778,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_host_hears_of_every_thread,
                                         setup_idle, teardown),
         cmocka_unit_test_setup_teardown(short_jobs_bring_threads_in_the_end,
+                                        setup_idle, teardown),
+        cmocka_unit_test(on_one_core_no_thread_is_started),
+        cmocka_unit_test_setup_teardown(a_caller_may_be_held_on_a_core,
                                         setup_idle, teardown),
         cmocka_unit_test(a_pool_survives_a_failing_allocator),
         WITH_POOL(every_group_runs_exactly_once),
