@@ -1,0 +1,155 @@
+/* wide_masks.cc - masks of items, and accesses under them. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/module/wide/wide_emit.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+
+/*
+ * Where only some items go, all of them compute, but only those access memory.
+ * An edge between two blocks has the mask of the items that take it. What the
+ * others compute may be poison, and so may be their conditions: masks are made
+ * by selects, which look at a condition only for items that come to it.
+ */
+
+/* ---- masks ---- */
+
+/* The items that come to a block are those that come over any edge. Where all
+   that were apart have met, they are those that there are. */
+void wide_emitter::enter(llvm::BasicBlock &block)
+{
+    mask = all;
+    if (!values.heads.contains(&block))
+        return;
+    mask.clear();
+    for (llvm::BasicBlock *from : llvm::predecessors(&block)) {
+        const wide_parts &taken = edges[{from, &block}];
+
+        for (unsigned i = 0; i < body.parts; i++)
+            if (mask.size() <= i)
+                mask.push_back(taken[i]);
+            else
+                mask[i] = b.CreateOr(mask[i], taken[i]);
+    }
+}
+
+llvm::Value *wide_emitter::mask_of(unsigned part)
+{
+    return mask.empty() ? llvm::ConstantInt::getTrue(vector_of(b.getInt1Ty()))
+                        : mask[part];
+}
+
+/* Notes which items take which edge. */
+void wide_emitter::leave(llvm::BasicBlock &block)
+{
+    auto *branch = llvm::cast<llvm::BranchInst>(block.getTerminator());
+
+    for (unsigned way = 0; way < branch->getNumSuccessors(); way++) {
+        wide_parts taken;
+
+        for (unsigned i = 0; i < body.parts; i++) {
+            llvm::Value *condition;
+
+            if (branch->isUnconditional() ||
+                branch->getSuccessor(0) == branch->getSuccessor(1)) {
+                taken.push_back(mask_of(i));
+                continue;
+            }
+            condition = many_of(branch->getCondition(), i);
+            if (way == 1)
+                condition = b.CreateNot(condition);
+            taken.push_back(mask.empty()
+                                ? condition
+                                : b.CreateLogicalAnd(mask[i], condition));
+        }
+        edges[{&block, branch->getSuccessor(way)}] = taken;
+    }
+}
+
+/* Takes the value of the edge that an item came over. */
+void wide_emitter::blend(llvm::PHINode &phi)
+{
+    llvm::BasicBlock *block = phi.getParent();
+    wide_parts parts;
+
+    if (!values.as_many.contains(&phi))
+        return;
+    for (unsigned part = 0; part < body.parts; part++) {
+        llvm::Value *value = many_of(phi.getIncomingValue(0), part);
+
+        for (unsigned i = 1; i < phi.getNumIncomingValues(); i++)
+            value =
+                b.CreateSelect(edges[{phi.getIncomingBlock(i), block}][part],
+                               many_of(phi.getIncomingValue(i), part), value);
+        parts.push_back(value);
+    }
+    manys[&phi] = parts;
+}
+
+/* ---- accesses ---- */
+
+/* Returns where to load what is the same for all items: where no item comes,
+   there may be nothing at its address. */
+llvm::Value *wide_emitter::safe_place(llvm::LoadInst &load)
+{
+    llvm::BasicBlock &entry = function.getEntryBlock();
+    llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
+    llvm::AllocaInst *empty = first.CreateAlloca(load.getType());
+    llvm::Value *any = b.CreateOrReduce(mask[0]);
+
+    empty->setAlignment(std::max(empty->getAlign(), load.getAlign()));
+    first.SetInsertPoint(empty->getNextNode());
+    first.CreateStore(llvm::Constant::getNullValue(load.getType()), empty);
+    for (unsigned i = 1; i < body.parts; i++)
+        any = b.CreateOr(any, b.CreateOrReduce(mask[i]));
+    return b.CreateSelect(any, one_of(load.getPointerOperand()), empty);
+}
+
+static void keep_metadata(llvm::Value *to, const llvm::Instruction &from)
+{
+    static const unsigned kinds[] = {
+        llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_alias_scope,
+        llvm::LLVMContext::MD_noalias, llvm::LLVMContext::MD_access_group,
+        llvm::LLVMContext::MD_invariant_load};
+
+    llvm::cast<llvm::Instruction>(to)->copyMetadata(from, kinds);
+}
+
+void wide_emitter::access_part(llvm::Instruction &at, unsigned part)
+{
+    llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at), *made;
+    llvm::Type *type = llvm::getLoadStoreType(&at);
+    const llvm::Align align = llvm::getLoadStoreAlignment(&at);
+    const bool is_store = llvm::isa<llvm::StoreInst>(at);
+    const bool is_beside = values.is_beside(at);
+    llvm::Value *value = is_store ? many_of(at.getOperand(0), part) : nullptr;
+
+    if (is_beside)
+        pointer = b.CreateConstGEP1_64(type, one_of(pointer),
+                                       uint64_t{part} * body.lanes);
+    else
+        pointer = many_of(pointer, part);
+    if (is_beside && mask.empty())
+        made = is_store ? static_cast<llvm::Value *>(
+                              b.CreateAlignedStore(value, pointer, align))
+                        : b.CreateAlignedLoad(vector_of(type), pointer, align);
+    else if (is_beside)
+        made = is_store ? b.CreateMaskedStore(value, pointer, align, mask[part])
+                        : b.CreateMaskedLoad(vector_of(type), pointer, align,
+                                             mask[part]);
+    else
+        made = is_store
+                   ? b.CreateMaskedScatter(value, pointer, align, mask_of(part))
+                   : b.CreateMaskedGather(vector_of(type), pointer, align,
+                                          mask_of(part));
+    keep_metadata(made, at);
+    if (!is_store)
+        manys[&at].push_back(made);
+}
+
+void wide_emitter::access(llvm::Instruction &at)
+{
+    if (llvm::isa<llvm::LoadInst>(at) && !values.as_many.contains(&at))
+        return;
+    for (unsigned i = 0; i < body.parts; i++)
+        access_part(at, i);
+}
