@@ -13,6 +13,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 
+#include "codegen/module/item_interleave.h"
 #include "codegen/module/item_jam.h"
 #include "codegen/module/llvm_gap.h"
 #include "codegen/module/wide/wide.h"
@@ -105,9 +106,11 @@ struct wide_items : llvm::PassInfoMixin<wide_items> {
     static llvm::PreservedAnalyses run(llvm::Function &function,
                                        llvm::FunctionAnalysisManager &analyses)
     {
-        return kiln__wide_items(function, analyses)
-                   ? llvm::PreservedAnalyses::none()
-                   : llvm::PreservedAnalyses::all();
+        const bool changed = kiln__wide_items(function, analyses);
+
+        kiln__interleave_items(function, analyses);
+        return changed ? llvm::PreservedAnalyses::none()
+                       : llvm::PreservedAnalyses::all();
     }
 
     static bool isRequired()

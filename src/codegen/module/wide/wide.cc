@@ -18,8 +18,9 @@
  * A loop over items with loops in its body is done in vectors if its items go
  * the same way, or masks can stand for the branches where they part
  * (wide_values.cc), and if it pays: in the inner loops, nearly all elements
- * that neighbours access are neighbours or the same one. Rows, whose elements
- * are far apart for neighbouring items, are left to item_jam.cc.
+ * that neighbours access are neighbours or the same one. Items that sum up
+ * rows, whose elements are far apart for neighbours, go through their loops as
+ * scalars, eight together (wide_alone.cc); a single loop is item_jam.cc's.
  *
  * Several vectors go side by side, so that sums do not wait. What is left of
  * the items goes through one vector, under a mask; or one by one, if the
@@ -29,6 +30,8 @@
 #define LOOPS_MOST 16u /* of a function */
 #define SIZE_MOST 600u /* instructions of a loop */
 #define ARITHMETIC_OF_GATHER 8u
+#define ROWS 8u      /* items that sum up rows together */
+#define ROW_MOST 48u /* instructions of the loop over a row */
 
 namespace
 {
@@ -225,6 +228,64 @@ bool wide_loops::choose(const wide_values &values, wide_body &out,
     return true;
 }
 
+/* ---- rows ---- */
+
+/* True for a loop whose iterations wait for a sum of floats, in order. */
+static bool waits(const llvm::Loop &inner)
+{
+    size_t size = 0;
+    bool does_wait = false;
+
+    for (const llvm::BasicBlock *block : inner.blocks())
+        size += block->size();
+    for (const llvm::PHINode &phi : inner.getHeader()->phis()) {
+        const auto *next = llvm::dyn_cast<llvm::Instruction>(
+            phi.getIncomingValueForBlock(inner.getLoopLatch()));
+
+        does_wait |= next != nullptr && llvm::isa<llvm::FPMathOperator>(next) &&
+                     next->getType()->isFloatingPointTy() &&
+                     !next->hasAllowReassoc() && inner.contains(next);
+    }
+    return does_wait && size <= ROW_MOST;
+}
+
+/* True for a loop that gives nothing to what follows it. */
+static bool can_be_alone(const llvm::Loop &inner)
+{
+    for (const llvm::BasicBlock *block : inner.blocks())
+        for (const llvm::Instruction &at : *block)
+            for (const llvm::User *user : at.users())
+                if (!inner.contains(llvm::cast<llvm::Instruction>(user)))
+                    return false;
+    return inner.getLoopPreheader() != nullptr &&
+           inner.getExitingBlock() != nullptr &&
+           inner.getUniqueExitBlock() != nullptr &&
+           inner.getUniqueExitBlock()->phis().empty();
+}
+
+/* Chooses scalars of several items: where items sum up rows, more than once. A
+   single loop is item_jam.cc's. */
+static bool choose_rows(const wide_values &values, wide_body &out)
+{
+    unsigned count = 0, waiting = 0;
+
+    out.lanes = 1;
+    out.parts = ROWS;
+    out.alone.clear();
+    for (llvm::Loop *inner : values.loop.getSubLoops()) {
+        if (!inner->isInnermost() || !inner->isLoopSimplifyForm())
+            return false;
+        count++;
+        if (waits(*inner))
+            waiting++;
+        else if (can_be_alone(*inner))
+            out.alone.push_back(inner);
+        else
+            return false;
+    }
+    return count > 1 && waiting > 0 && values.heads.empty();
+}
+
 /* ---- the loops ---- */
 
 /* Computes in front of the loop how many items it has. */
@@ -305,7 +366,7 @@ void wide_loops::replace(const wide_values &values, wide_body body,
         loop.setLoopID(nullptr);
         return;
     }
-    kiln__wide_emit(values, {body.lanes, 1, full, all, true}, rest, end);
+    kiln__wide_emit(values, {body.lanes, 1, full, all, true, {}}, rest, end);
     llvm::DeleteDeadBlocks(old);
 }
 
@@ -316,10 +377,10 @@ bool wide_loops::change_one()
     for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
         wide_values values(*loop, loops, postdominators, evolution);
         wide_body body = {};
-        bool has_masks;
+        bool has_masks = false;
 
         if (!is_candidate(*loop) || !values.find() ||
-            !choose(values, body, has_masks))
+            (!choose(values, body, has_masks) && !choose_rows(values, body)))
             continue;
         body.end = count(*loop);
         if (body.end == nullptr)

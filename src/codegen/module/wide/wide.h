@@ -84,7 +84,7 @@ struct wide_values {
 };
 
 /* A body to make: `lanes` items are a vector, `parts` vectors go side by side.
- */
+   A vector of one item is a scalar. */
 struct wide_body {
     unsigned lanes;
     unsigned parts;
@@ -92,6 +92,8 @@ struct wide_body {
         *first; /* number of the first item of all, 0 being the loop's */
     llvm::Value *end;
     bool is_tail; /* the last vector may have fewer items */
+    /* Inner loops that the items go through one after the other; of scalars. */
+    llvm::SmallVector<llvm::Loop *, 2> alone = {};
 };
 
 /* Makes a loop of such bodies, which `from` branches to in the end, and that

@@ -16,13 +16,14 @@
 
 wide_emitter::wide_emitter(const wide_values &of, const wide_body &which)
     : values(of), body(which), function(*of.loop.getHeader()->getParent()),
-      b(function.getContext())
+      b(function.getContext()), to_part(which.parts)
 {
 }
 
 llvm::Type *wide_emitter::vector_of(llvm::Type *type) const
 {
-    return llvm::FixedVectorType::get(type, body.lanes);
+    return body.lanes == 1 ? type
+                           : llvm::FixedVectorType::get(type, body.lanes);
 }
 
 /* Returns <0, step, 2 * step, ...>. */
@@ -35,7 +36,7 @@ llvm::Constant *wide_emitter::lanes_of(llvm::Type *type, int64_t step) const
         lanes.push_back(llvm::ConstantInt::get(
             type, llvm::APInt(64, static_cast<uint64_t>(step) * i)
                       .zextOrTrunc(width)));
-    return llvm::ConstantVector::get(lanes);
+    return body.lanes == 1 ? lanes[0] : llvm::ConstantVector::get(lanes);
 }
 
 /* ---- values ---- */
@@ -56,6 +57,8 @@ llvm::Value *wide_emitter::many_of(llvm::Value *value, unsigned part)
 
     if (found != manys.end())
         return found->second[part];
+    if (body.lanes == 1)
+        return one;
     if (auto *constant = llvm::dyn_cast<llvm::Constant>(value))
         return llvm::ConstantVector::getSplat(
             llvm::ElementCount::getFixed(body.lanes), constant);
@@ -104,11 +107,11 @@ void wide_emitter::make_phi(llvm::PHINode &phi)
     if (!values.is_varying(&phi) || values.as_first.contains(&phi))
         ones[&phi] = b.CreatePHI(phi.getType(), phi.getNumIncomingValues());
     if (values.as_many.contains(&phi)) {
-        wide_parts parts;
+        wide_parts parts(body.parts);
 
-        for (unsigned i = 0; i < body.parts; i++)
-            parts.push_back(b.CreatePHI(vector_of(phi.getType()),
-                                        phi.getNumIncomingValues()));
+        for (unsigned i = from_part; i < to_part; i++)
+            parts[i] = b.CreatePHI(vector_of(phi.getType()),
+                                   phi.getNumIncomingValues());
         manys[&phi] = parts;
     }
 }
@@ -147,6 +150,13 @@ llvm::Value *wide_emitter::make_part(llvm::Instruction &at, unsigned part)
 {
     llvm::SmallVector<llvm::Value *, 4> of;
 
+    if (body.lanes == 1) {
+        llvm::Instruction *copy = at.clone();
+
+        for (llvm::Use &operand : copy->operands())
+            operand.set(many_of(operand.get(), part));
+        return b.Insert(copy);
+    }
     if (auto *call = llvm::dyn_cast<llvm::CallInst>(&at))
         return make_call(*call, part);
     for (llvm::Value *operand : at.operands())
@@ -172,14 +182,14 @@ llvm::Value *wide_emitter::make_part(llvm::Instruction &at, unsigned part)
 void wide_emitter::make_many(llvm::Instruction &at)
 {
     llvm::BasicBlock *block = b.GetInsertBlock();
-    wide_parts parts;
+    wide_parts parts(body.parts);
 
-    for (unsigned i = 0; i < body.parts; i++) {
+    for (unsigned i = from_part; i < to_part; i++) {
         const llvm::Instruction *last =
             block->empty() ? nullptr : &block->back();
         llvm::Value *made = make_part(at, i);
 
-        parts.push_back(made);
+        parts[i] = made;
         if (made != last && made == &block->back() &&
             !llvm::isa<llvm::GetElementPtrInst>(made))
             llvm::cast<llvm::Instruction>(made)->copyIRFlags(&at);
@@ -238,8 +248,9 @@ void wide_emitter::begin_counter(llvm::PHINode &counter)
         llvm::Value *start =
             b.CreateAdd(first, llvm::ConstantInt::getSigned(type, away, true));
 
-        parts.push_back(b.CreateAdd(b.CreateVectorSplat(body.lanes, start),
-                                    lanes_of(type, step)));
+        parts.push_back(b.CreateAdd(
+            body.lanes == 1 ? start : b.CreateVectorSplat(body.lanes, start),
+            lanes_of(type, step)));
     }
     manys[&counter] = parts;
 }
@@ -302,25 +313,29 @@ void wide_emitter::make_block(llvm::BasicBlock &block)
     }
 }
 
+void wide_emitter::fill_phi(llvm::PHINode &phi, unsigned incoming)
+{
+    llvm::Value *value = phi.getIncomingValue(incoming);
+    llvm::BasicBlock *from =
+        blocks[values.base_of(phi.getIncomingBlock(incoming))];
+
+    if (ones.contains(&phi))
+        llvm::cast<llvm::PHINode>(ones[&phi])->addIncoming(one_of(value), from);
+    if (!values.as_many.contains(&phi))
+        return;
+    for (unsigned part = from_part; part < to_part; part++) {
+        auto *to = llvm::cast<llvm::PHINode>(manys[&phi][part]);
+
+        to->addIncoming(many_of(value, part), from);
+    }
+}
+
 void wide_emitter::fill_phis()
 {
     for (llvm::PHINode *phi : phis)
-        for (unsigned i = 0; i < phi->getNumIncomingValues(); i++) {
-            llvm::Value *value = phi->getIncomingValue(i);
-            llvm::BasicBlock *from =
-                blocks[values.base_of(phi->getIncomingBlock(i))];
-
-            if (ones.contains(phi))
-                llvm::cast<llvm::PHINode>(ones[phi])->addIncoming(one_of(value),
-                                                                  from);
-            if (!values.as_many.contains(phi))
-                continue;
-            for (unsigned part = 0; part < body.parts; part++) {
-                auto *to = llvm::cast<llvm::PHINode>(manys[phi][part]);
-
-                to->addIncoming(many_of(value, part), from);
-            }
-        }
+        for (unsigned i = 0; i < phi->getNumIncomingValues(); i++)
+            fill_phi(*phi, i);
+    phis.clear();
 }
 
 void wide_emitter::run(llvm::BasicBlock *from, llvm::BasicBlock *then)
@@ -331,8 +346,14 @@ void wide_emitter::run(llvm::BasicBlock *from, llvm::BasicBlock *then)
     begin(from);
     order.perform(&values.loops);
     for (llvm::BasicBlock *block : order) {
-        make_block(*block);
-        end(*block, then);
+        llvm::Loop *alone = alone_around(block);
+
+        if (alone == nullptr) {
+            make_block(*block);
+            end(*block, then);
+        } else if (alone->getHeader() == block) {
+            make_alone(*alone, then);
+        }
     }
     fill_phis();
 }

@@ -33,7 +33,13 @@ class wide_emitter
     llvm::Value *make_part(llvm::Instruction &at, unsigned part);
     llvm::Value *make_call(llvm::CallInst &call, unsigned part);
     void end(llvm::BasicBlock &block, llvm::BasicBlock *then);
+    void fill_phi(llvm::PHINode &phi, unsigned incoming);
     void fill_phis();
+
+    /* wide_alone.cc */
+    llvm::Loop *alone_around(const llvm::BasicBlock *block) const;
+    void make_alone(llvm::Loop &alone, llvm::BasicBlock *then);
+    void make_copy(llvm::Loop &alone, llvm::BasicBlock *then);
     llvm::Value *one_of(llvm::Value *value);
     llvm::Value *many_of(llvm::Value *value, unsigned part);
     llvm::Type *vector_of(llvm::Type *type) const;
@@ -44,7 +50,8 @@ class wide_emitter
     void leave(llvm::BasicBlock &block);
     void blend(llvm::PHINode &phi);
     void access(llvm::Instruction &at);
-    void access_part(llvm::Instruction &at, unsigned part);
+    llvm::Value *make_access(llvm::Instruction &at, llvm::Value *pointer,
+                             unsigned part);
     llvm::Value *safe_place(llvm::LoadInst &load);
     llvm::Value *mask_of(unsigned part);
 
@@ -57,6 +64,8 @@ class wide_emitter
     llvm::DenseMap<const llvm::Value *, wide_parts> manys;
     llvm::SmallVector<llvm::PHINode *, 8> phis;
     llvm::DenseMap<edge, wide_parts> edges;
+    unsigned from_part = 0; /* what is being made: all, or one of them */
+    unsigned to_part;
     wide_parts all;  /* the mask of items that there are */
     wide_parts mask; /* of those that come to where code is made */
     llvm::Instruction *before = nullptr; /* the loop: what is the same goes */

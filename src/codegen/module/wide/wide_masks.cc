@@ -114,42 +114,49 @@ static void keep_metadata(llvm::Value *to, const llvm::Instruction &from)
     llvm::cast<llvm::Instruction>(to)->copyMetadata(from, kinds);
 }
 
-void wide_emitter::access_part(llvm::Instruction &at, unsigned part)
+llvm::Value *wide_emitter::make_access(llvm::Instruction &at,
+                                       llvm::Value *pointer, unsigned part)
 {
-    llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at), *made;
-    llvm::Type *type = llvm::getLoadStoreType(&at);
+    llvm::Type *type = vector_of(llvm::getLoadStoreType(&at));
     const llvm::Align align = llvm::getLoadStoreAlignment(&at);
-    const bool is_store = llvm::isa<llvm::StoreInst>(at);
-    const bool is_beside = values.is_beside(at);
-    llvm::Value *value = is_store ? many_of(at.getOperand(0), part) : nullptr;
+    const bool is_plain = mask.empty() || body.lanes == 1;
+    const bool is_apart = pointer->getType()->isVectorTy();
 
-    if (is_beside)
-        pointer = b.CreateConstGEP1_64(type, one_of(pointer),
-                                       uint64_t{part} * body.lanes);
-    else
-        pointer = many_of(pointer, part);
-    if (is_beside && mask.empty())
-        made = is_store ? static_cast<llvm::Value *>(
-                              b.CreateAlignedStore(value, pointer, align))
-                        : b.CreateAlignedLoad(vector_of(type), pointer, align);
-    else if (is_beside)
-        made = is_store ? b.CreateMaskedStore(value, pointer, align, mask[part])
-                        : b.CreateMaskedLoad(vector_of(type), pointer, align,
-                                             mask[part]);
-    else
-        made = is_store
-                   ? b.CreateMaskedScatter(value, pointer, align, mask_of(part))
-                   : b.CreateMaskedGather(vector_of(type), pointer, align,
-                                          mask_of(part));
-    keep_metadata(made, at);
-    if (!is_store)
-        manys[&at].push_back(made);
+    if (llvm::isa<llvm::LoadInst>(at)) {
+        if (is_apart)
+            return b.CreateMaskedGather(type, pointer, align, mask_of(part));
+        if (is_plain)
+            return b.CreateAlignedLoad(type, pointer, align);
+        return b.CreateMaskedLoad(type, pointer, align, mask[part]);
+    }
+    llvm::Value *value = many_of(at.getOperand(0), part);
+
+    if (is_apart)
+        return b.CreateMaskedScatter(value, pointer, align, mask_of(part));
+    if (is_plain)
+        return b.CreateAlignedStore(value, pointer, align);
+    return b.CreateMaskedStore(value, pointer, align, mask[part]);
 }
 
 void wide_emitter::access(llvm::Instruction &at)
 {
-    if (llvm::isa<llvm::LoadInst>(at) && !values.as_many.contains(&at))
+    llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at);
+    const bool is_load = llvm::isa<llvm::LoadInst>(at);
+    const bool is_beside = values.is_beside(at);
+    wide_parts parts(body.parts);
+
+    if (is_load && !values.as_many.contains(&at))
         return;
-    for (unsigned i = 0; i < body.parts; i++)
-        access_part(at, i);
+    for (unsigned i = from_part; i < to_part; i++) {
+        parts[i] = make_access(
+            at,
+            is_beside ? b.CreateConstGEP1_64(llvm::getLoadStoreType(&at),
+                                             one_of(pointer),
+                                             uint64_t{i} * body.lanes)
+                      : many_of(pointer, i),
+            i);
+        keep_metadata(parts[i], at);
+    }
+    if (is_load)
+        manys[&at] = parts;
 }
