@@ -225,6 +225,70 @@ static LLVMValueRef saturate_integer(kiln__lowering *l, LLVMValueRef value,
     return resize(l, value, from, to);
 }
 
+/* On processors, LLVM takes vectors apart for its saturating conversions. What
+   follows gives the same numbers: 0 for a NaN. */
+
+/* Returns `value` where the comparison with `bound` does not hold; so it is not
+   `bound` where the value is a NaN. */
+static LLVMValueRef bounded(kiln__lowering *l, LLVMRealPredicate predicate,
+                            LLVMValueRef value, double bound)
+{
+    const LLVMValueRef number = LLVMConstReal(LLVMTypeOf(value), bound);
+
+    return LLVMBuildSelect(
+        l->builder, LLVMBuildFCmp(l->builder, predicate, value, number, ""),
+        number, value, "");
+}
+
+/* To integers that are values of the float, all of them. */
+static LLVMValueRef saturate_narrow(kiln__lowering *l, LLVMValueRef value,
+                                    int32_t to)
+{
+    const int is_signed = kiln__kind_is_signed(to);
+    const double limit = ldexp(1, (int)kiln__kind_width(to) - is_signed);
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(l->context);
+
+    value = bounded(l, LLVMRealOLT, value, is_signed ? -limit : 0);
+    value = bounded(l, LLVMRealOGT, value, limit - 1);
+    value = LLVMBuildSelect(
+        l->builder, LLVMBuildFCmp(l->builder, LLVMRealUNO, value, value, ""),
+        LLVMConstNull(LLVMTypeOf(value)), value, "");
+    if (kiln__kind_width(to) == 32)
+        return to_integer(l, value, to);
+    return LLVMBuildTrunc(l->builder,
+                          LLVMBuildFPToSI(l->builder, value, i32, ""),
+                          kiln__job_scalar(l->job, to), "");
+}
+
+/* To others: the greatest one is no value of the float, but the next one is. */
+static LLVMValueRef saturate_wide(kiln__lowering *l, LLVMValueRef value,
+                                  int32_t to)
+{
+    const int is_signed = kiln__kind_is_signed(to);
+    const double limit = ldexp(1, (int)kiln__kind_width(to) - is_signed);
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    const LLVMValueRef end = LLVMConstReal(type, limit);
+    LLVMValueRef inside, above;
+
+    value = bounded(l, LLVMRealOLT, value, is_signed ? -limit : 0);
+    above = LLVMBuildFCmp(l->builder, LLVMRealOGE, value, end, "");
+    inside = LLVMBuildFCmp(l->builder, LLVMRealOLT, value, end, "");
+    value = LLVMBuildSelect(l->builder, inside, value, LLVMConstNull(type), "");
+    return LLVMBuildSelect(
+        l->builder, above,
+        LLVMConstInt(kiln__job_scalar(l->job, to), (uint64_t)highest(to), 0),
+        to_integer(l, value, to), "");
+}
+
+static LLVMValueRef saturate_as_float(kiln__lowering *l, LLVMValueRef value,
+                                      int32_t from, int32_t to)
+{
+    const uint32_t exact = from == KILN_TYPE_F64 ? 32 : 16;
+
+    return kiln__kind_width(to) <= exact ? saturate_narrow(l, value, to)
+                                         : saturate_wide(l, value, to);
+}
+
 static LLVMValueRef saturate(kiln__lowering *l, LLVMValueRef value,
                              int32_t from, int32_t to)
 {
@@ -236,6 +300,8 @@ static LLVMValueRef saturate(kiln__lowering *l, LLVMValueRef value,
     if (!kiln__kind_is_float(from))
         return saturate_integer(l, value, from, to);
     value = kiln__lower_wide(l, value, &from);
+    if (l->job->backend->device == NULL)
+        return saturate_as_float(l, value, from, to);
     types[0] = kiln__job_scalar(l->job, to);
     types[1] = LLVMTypeOf(value);
     function = LLVMGetIntrinsicDeclaration(

@@ -21,6 +21,7 @@
  *   (trim)            guards of items become the loops' bounds (trim.h)
  *   unroll            short loops, so that the item loop is innermost
  *   gvn               loads that the frontend wrote twice
+ *   (wide)            vectors of items go through their inner loops (wide.cc)
  *   (jam)             items whose sums wait go through them together
  *                     (item_jam.cc)
  *   loop-vectorize    the item loop; instcombine and simplifycfg before and
@@ -55,7 +56,7 @@
 #define GO_ON(loops) \
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
-    "gvn<>," COMBINE ",adce," MIDDLE "," KILN__JAM_ITEMS \
+    "gvn<>," COMBINE ",adce," MIDDLE "," KILN__WIDE_ITEMS "," KILN__JAM_ITEMS \
     "," KILN__HIDE_CUT_COUNTERS ",loop-vectorize,infer-alignment," COMBINE \
     "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"

@@ -73,13 +73,17 @@ struct splitter {
 
 /* ---- what edges are ---- */
 
-/* True if `end` is a minimum of that value and others. */
+/* True if `end` is a minimum of that value and others, or of the same number in
+   more bits. */
 static bool is_limited_by(const llvm::Value *end, const llvm::Value *value,
                           unsigned depth)
 {
     const auto *least = llvm::dyn_cast<llvm::MinMaxIntrinsic>(end);
+    const auto *wide = llvm::dyn_cast<llvm::CastInst>(end);
 
-    if (end == value)
+    if (end == value ||
+        (wide != nullptr && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(wide) &&
+         wide->getOperand(0) == value))
         return true;
     return least != nullptr && depth < DEPTH_MOST &&
            (least->getIntrinsicID() == llvm::Intrinsic::umin ||
@@ -88,13 +92,16 @@ static bool is_limited_by(const llvm::Value *end, const llvm::Value *value,
             is_limited_by(least->getRHS(), value, depth + 1));
 }
 
-/* True for a value that is hardly less than the loop's end, if it is less. */
+/* True for a value that is hardly less than the loop's end, if it is less. If
+   it wraps around, as `n - 1` in 32 bits may, there are more items at that
+   edge. */
 static bool is_near_end(const trim_loop &l, llvm::Value *value)
 {
     const llvm::APInt *more;
     llvm::Value *limit;
 
-    return match(value, m_Add(m_Value(limit), m_APInt(more))) &&
+    return match(value,
+                 m_ZExtOrSExtOrSelf(m_Add(m_Value(limit), m_APInt(more)))) &&
            more->isNegative() && more->sge(-static_cast<int64_t>(NEAR)) &&
            is_limited_by(l.end, limit, 0);
 }

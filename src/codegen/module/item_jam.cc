@@ -209,7 +209,7 @@ static bool pays(const llvm::Loop &inner, llvm::ScalarEvolution &evolution)
 /* LLVM loads what an item sums up in memory once, in front of the inner loop,
    and forgets to say that the new load depends on no other item. It is from
    where the item writes. */
-static void restore_groups(const llvm::Loop &outer)
+void kiln__jam_restore_groups(const llvm::Loop &outer)
 {
     llvm::DenseMap<const llvm::Value *, llvm::StoreInst *> written;
 
@@ -249,7 +249,7 @@ bool jam::is_candidate(const llvm::Loop &outer)
 {
     const llvm::Loop &inner = *outer.getSubLoops()[0];
 
-    restore_groups(outer);
+    kiln__jam_restore_groups(outer);
     return has_shape(outer, inner) && outer.isAnnotatedParallel() &&
            evolution.hasLoopInvariantBackedgeTakenCount(&outer) &&
            evolution.hasLoopInvariantBackedgeTakenCount(&inner) &&

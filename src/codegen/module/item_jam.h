@@ -3,6 +3,7 @@
 #ifndef KILN_CODEGEN_MODULE_ITEM_JAM_H
 #define KILN_CODEGEN_MODULE_ITEM_JAM_H
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/PassManager.h>
 
 /* True if there is such a loop behind a branch that has to be taken out of the
@@ -13,5 +14,8 @@ bool kiln__jam_wants_unswitching(llvm::Function &function,
    nothing was changed. */
 bool kiln__jam_items(llvm::Function &function,
                      llvm::FunctionAnalysisManager &analyses);
+
+/* Says of loads that LLVM has moved whose items they are. */
+void kiln__jam_restore_groups(const llvm::Loop &outer);
 
 #endif /* KILN_CODEGEN_MODULE_ITEM_JAM_H */

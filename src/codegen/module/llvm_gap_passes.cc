@@ -13,8 +13,10 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 
+#include "codegen/module/item_interleave.h"
 #include "codegen/module/item_jam.h"
 #include "codegen/module/llvm_gap.h"
+#include "codegen/module/wide/wide.h"
 
 using namespace llvm::PatternMatch;
 
@@ -100,6 +102,23 @@ void unswitch(llvm::Function &function, llvm::FunctionAnalysisManager &analyses)
     analyses.invalidate(function, kept);
 }
 
+struct wide_items : llvm::PassInfoMixin<wide_items> {
+    static llvm::PreservedAnalyses run(llvm::Function &function,
+                                       llvm::FunctionAnalysisManager &analyses)
+    {
+        const bool changed = kiln__wide_items(function, analyses);
+
+        kiln__interleave_items(function, analyses);
+        return changed ? llvm::PreservedAnalyses::none()
+                       : llvm::PreservedAnalyses::all();
+    }
+
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
 struct jam_items : llvm::PassInfoMixin<jam_items> {
     static llvm::PreservedAnalyses run(llvm::Function &function,
                                        llvm::FunctionAnalysisManager &analyses)
@@ -129,13 +148,16 @@ static void add_ours(llvm::PassBuilder &builder)
 {
     builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(wide_items());
             passes.addPass(jam_items());
             passes.addPass(hide_cut_counters());
         });
     builder.registerPipelineParsingCallback(
         [](llvm::StringRef name, llvm::FunctionPassManager &passes,
            llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-            if (name == KILN__JAM_ITEMS)
+            if (name == KILN__WIDE_ITEMS)
+                passes.addPass(wide_items());
+            else if (name == KILN__JAM_ITEMS)
                 passes.addPass(jam_items());
             else if (name == KILN__HIDE_CUT_COUNTERS)
                 passes.addPass(hide_cut_counters());

@@ -174,8 +174,15 @@ int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index);
    neighbours. */
 int kiln__group_strides_fit(const kiln__group_finder *f, uint32_t block,
                             uint32_t counter);
+/* True when all items count alike in the FOR loop, and access the same elements
+   or neighbouring ones. */
+int kiln__group_loop_is_wide(const kiln__group_finder *f, uint32_t index);
 /* Marks such loops, if they are under uniform control. */
 void kiln__group_mark_loops(const kiln__group_finder *f, int *found);
+
+/* ---- lower_group_wide.c ---- */
+/* True for a kernel whose items can go through its loops as vectors. */
+int kiln__group_is_wide(const kiln__group_finder *f);
 
 /* ---- lower_group_edit.c ---- */
 /* Copies an expression: a node has one user. */

@@ -33,6 +33,7 @@ typedef kiln__group_finder finder;
 typedef struct reasons {
     int neighbours; /* some access is at STRIDE_ONE */
     int floats;     /* it accumulates floats, in order: no vectors */
+    int gathers;    /* some load is from a place that was loaded */
 } reasons;
 
 static stride stride_of(const finder *f, uint32_t index, unsigned depth);
@@ -149,6 +150,7 @@ static int access_fits(const finder *f, const kiln__ir_node *node, reasons *r)
         is_next |= s == STRIDE_ONE;
     }
     r->neighbours |= is_next && !is_gathered;
+    r->gathers |= is_gathered;
     return 1;
 }
 
@@ -211,26 +213,41 @@ int kiln__group_strides_fit(const kiln__group_finder *f, uint32_t block,
                             uint32_t counter)
 {
     kiln__group_finder with_counter = *f;
-    reasons r = {0, 0};
+    reasons r = {0, 0, 0};
 
     with_counter.strided = counter + 1;
     return fits(&with_counter, block, &r) && r.neighbours;
 }
 
+/* True when the bounds of the FOR loop are the same for all items. */
+static int counts_alike(const finder *f, const kiln__ir_node *node)
+{
+    return f->view->values[kiln__ir_operand(f->ir, node, 0)] ==
+               KILN__UNIFORM_GROUP &&
+           f->view->values[kiln__ir_operand(f->ir, node, 1)] ==
+               KILN__UNIFORM_GROUP;
+}
+
+int kiln__group_loop_is_wide(const kiln__group_finder *f, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+    reasons r = {0, 0, 0};
+
+    return node->op == KILN__IR_FOR && counts_alike(f, node) &&
+           fits(f, index, &r) && !r.gathers;
+}
+
 int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
-    reasons r = {0, 0};
+    reasons r = {0, 0, 0};
 
     if (node->op == KILN__IR_WHILE && (node->flags & KILN__GROUP_TURNS))
         return 1;
     if (node->op != KILN__IR_FOR || has_few_iterations(f, node))
         return 0;
-    for (size_t i = 0; i < 2; i++)
-        if (f->view->values[kiln__ir_operand(f->ir, node, i)] !=
-            KILN__UNIFORM_GROUP)
-            return 0;
-    return fits(f, index, &r) && (r.neighbours || r.floats);
+    return counts_alike(f, node) && fits(f, index, &r) &&
+           (r.neighbours || r.floats);
 }
 
 static int mark(const finder *f, uint32_t index)

@@ -143,6 +143,8 @@ static kiln_status prepare_loops(kiln__lowering *l,
         l->functions[0].ir.nodes.count > LARGE)
         return KILN_OK;
     KILN_TRY(kiln__group_finder_init(&finder, l));
+    if (kiln__group_is_wide(&finder))
+        return KILN_OK;
     for (size_t i = 0; i < sizeof rewrites / sizeof *rewrites; i++)
         KILN_TRY(rewrite_guards(l, functions, &finder, rewrites[i]));
     kiln__group_mark_loops(&finder, &found);
