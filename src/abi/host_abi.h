@@ -112,6 +112,18 @@ struct kiln__host_launch_state {
 /* The body's symbol is the entry's name and this suffix. */
 #define KILN__HOST_BODY ".body"
 
+/*
+ * The entry of an image that has atomic operations on memory outside of groups
+ * only calls KILN__HOST_ALONE, `int32_t (its own five arguments, shared,
+ * alone)`. It calls the functions `shared` and `alone`, which are entries, too,
+ * for some of the groups each. In `alone`, which may be NULL, these operations
+ * are plain accesses; it runs while no other thread runs such operations.
+ */
+#define KILN__HOST_ALONE "kiln_host_alone"
+/* Their symbols are the entry's name and these suffixes. */
+#define KILN__HOST_SHARED_BODY ".shared"
+#define KILN__HOST_ALONE_BODY ".alone"
+
 /* The item that code runs for. Functions take a pointer to it as their first
    parameter; after inlining its members are separate values. */
 struct kiln__host_item {

@@ -1,4 +1,4 @@
-/* test_group_atomics.c - atomics on memory of the group need no lock. */
+/* test_group_atomics.c - which atomic operations need no lock. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
@@ -71,12 +71,58 @@ static void counts_are_right(void **state)
     }
 }
 
+/* ---- memory of others ---- */
+
+/* An item adds to an element of the launch's array. */
+#define ADDS(more) \
+    GROUPS_HEAD \
+    "define i32 @k(ptr %item, ptr %y, i64 %n) {\n" \
+    "  %i = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
+    "  %k = and i64 %i, 3\n" \
+    "  %at = getelementptr i32, ptr %y, i64 %k\n" \
+    "  %old = atomicrmw add ptr %at, i32 5 monotonic\n" more "  ret i32 0\n" \
+    "}\n"
+#define USES "  store i32 %old, ptr %y\n"
+#define READS "  %v = load atomic i32, ptr %y monotonic, align 4\n"
+#define READS_VOLATILE "  %v = load volatile i32, ptr %y\n"
+#define SWAPS "  %c = cmpxchg ptr %at, i32 10, i32 100 monotonic monotonic\n"
+
+static void a_kernel_that_ignores_old_values_may_be_alone(void **state)
+{
+    (void)state;
+    assert_true(has_atomics(ADDS(""), "define internal i32 @k.alone("));
+    assert_true(has_atomics(ADDS(""), "define internal i32 @k.shared("));
+    assert_true(has_atomics(ADDS(""), "ptr @k.shared, ptr @k.alone)"));
+}
+
+/* They might wait for what another thread does. */
+static void other_kernels_share(void **state)
+{
+    static const char *const modules[] = {ADDS(USES), ADDS(READS), ADDS(SWAPS),
+                                          ADDS(READS_VOLATILE)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        assert_false(has_atomics(modules[i], "k.alone"));
+        assert_true(has_atomics(modules[i], "ptr @k.shared, ptr null)"));
+    }
+}
+
+static void kernels_without_them_do_not_ask(void **state)
+{
+    (void)state;
+    assert_false(has_atomics(MODULE("%flat"), "kiln_host_alone"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_of_the_group_has_no_atomics),
         cmocka_unit_test(what_may_be_elsewhere_stays_atomic),
         cmocka_unit_test(counts_are_right),
+        cmocka_unit_test(a_kernel_that_ignores_old_values_may_be_alone),
+        cmocka_unit_test(other_kernels_share),
+        cmocka_unit_test(kernels_without_them_do_not_ask),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,31 @@ static void loops_over_neighbours_go_outside(void **state)
                             " (load i64 %x.0 (mul i64 %a.1 " ID "))))))"
                             "(store %x.0 " ID " %b.2)"),
           0, 0, 0);
+    /* Numbers of 32 bits are converted. */
+    needs(KERNEL(" (local %c.3 i32)",
+                 "(set %c.3 (wrap i32 (length i64 %x.0)))"
+                 "(for %a.1 " N(0) " (length i64 %x.0) " N(
+                     1) " (block (set %b.2 (add i64 %b.2 (load i64 %x.0"
+                        " (add i64 (convert i64 (mul i32 %c.3 %c.3)) " ID
+                        "))))))(store %x.0 " ID " %b.2)"),
+          1, 0, 8);
+}
+
+/* Vectors of iterations can add up, but not compute one state from another. */
+static void chains_of_integers_go_outside(void **state)
+{
+#define CHAIN(last, next) \
+    KERNEL("", "(set %b.2 " ID \
+               ") (for %a.1 " N(0) " " last \
+                                   " " N(1) " (block (set %b.2 " next ")))" \
+                                            "(store %x.0 " ID " %b.2)")
+#define LAST "(length i64 %x.0)"
+
+    (void)state;
+    needs(CHAIN(LAST, "(xor i64 %b.2 (shl i64 %b.2 " N(13) "))"), 1, 0, 8);
+    needs(CHAIN(LAST, "(add i64 (mul i64 %b.2 " N(5) ") " N(3) ")"), 1, 0, 8);
+    needs(CHAIN(LAST, "(add i64 %b.2 (mul i64 %a.1 " ID "))"), 0, 0, 0);
+    needs(CHAIN(N(16), "(xor i64 %b.2 (shl i64 %b.2 " N(13) "))"), 0, 0, 0);
 }
 
 static void what_is_gathered_anyway_does_not_keep_a_loop_inside(void **state)
@@ -267,6 +292,7 @@ int main(void)
             what_changes_for_all_is_a_scalar_unless_it_cuts_a_region),
         cmocka_unit_test(a_value_is_kept_while_the_group_works_together),
         cmocka_unit_test(loops_over_neighbours_go_outside),
+        cmocka_unit_test(chains_of_integers_go_outside),
         cmocka_unit_test(what_is_gathered_anyway_does_not_keep_a_loop_inside),
         cmocka_unit_test(items_that_take_turns_go_through_a_loop_together),
         cmocka_unit_test(a_callee_is_emitted_where_it_is_called),

@@ -217,6 +217,11 @@ void kiln__host_stop_now(kiln__host_stop *stop, uint32_t reason);
 /* Returns what images call `name`, KILN__HOST_...; or NULL. */
 void *kiln__host_stop_import(const char *name);
 
+/* ---- host_alone.c: atomic operations that need no lock ---- */
+
+/* Returns what images call `name`, KILN__HOST_ALONE; or NULL. */
+void *kiln__host_alone_import(const char *name);
+
 /* ---- host_timer.c: a launch's time limit ---- */
 
 typedef struct kiln__host_limit {

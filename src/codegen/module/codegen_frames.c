@@ -178,15 +178,21 @@ static int calls_another(LLVMValueRef function)
     return 0;
 }
 
-/* True for the entry and for the body that the entry calls by way of the host
-   (host_polls.c). */
+/* True for the entry and for the bodies that the entry calls by way of the host
+   (host_polls.c, host_turns.c). */
 static int is_kernel(const kiln__codegen_job *job, LLVMValueRef function)
 {
+    static const char *const suffixes[] = {
+        "", KILN__HOST_BODY, KILN__HOST_SHARED_BODY, KILN__HOST_ALONE_BODY};
     const size_t size = strlen(job->request->entry);
     const char *name = LLVMGetValueName(function);
 
-    return strncmp(name, job->request->entry, size) == 0 &&
-           (name[size] == '\0' || strcmp(name + size, KILN__HOST_BODY) == 0);
+    if (strncmp(name, job->request->entry, size) != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (strcmp(name + size, suffixes[i]) == 0)
+            return 1;
+    return 0;
 }
 
 /* A function that calls itself is always called from another function first,

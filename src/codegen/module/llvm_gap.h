@@ -271,6 +271,9 @@ void kiln__llvm_hoist_items(LLVMModuleRef module);
 /* item_edges.cc: gives items at the edges of a grid loops of their own, so that
    the others compute the same and load neighbouring elements. */
 void kiln__llvm_split_edges(LLVMModuleRef module);
+/* item_runs.cc: gives items whose places bits of their numbers decide loops in
+   which neighbours have neighbouring elements. */
+void kiln__llvm_split_runs(LLVMModuleRef module);
 
 /* ---- item_divide.cc: integers that items divide ---- */
 /* True if there are divisions that the other function may replace. */

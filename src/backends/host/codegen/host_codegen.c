@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/host/codegen/host_codegen.h"
+#include "base/error.h"
 #include "codegen/elf/elf.h"
 #include "codegen/module/codegen_values.h"
 #include "ir/ir.h"
@@ -563,12 +564,19 @@ static kiln_status adapt(kiln__codegen_job *job)
     const char *checked =
         kiln__arena_format(&job->arena, "%s.checked", job->request->entry);
 
+    kiln__host_turns turns;
+    int wraps = 0;
+
     if (checked == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     lower_atomics(job->module, job->request->entry);
     if (job->checked_module != NULL)
         lower_atomics(job->checked_module, checked);
-    return kiln__host_add_polls(job);
+    turns = kiln__host_find_turns(job);
+    KILN_TRY(kiln__host_add_polls(job, &wraps));
+    if (wraps && turns == KILN__HOST_MAY_BE_ALONE)
+        turns = KILN__HOST_SHARES;
+    return kiln__host_take_turns(job, turns);
 }
 
 const kiln__codegen_backend kiln__host_codegen = {

@@ -44,8 +44,21 @@ const char *kiln__host_refuse_own(const kiln__codegen_job *job,
 
 /* ---- host_polls.c ---- */
 /* Makes loops and recursions of the optimised modules check whether the launch
-   is to stop. */
-kiln_status kiln__host_add_polls(kiln__codegen_job *job);
+   is to stop. `wraps`: functions other than the kernel do. */
+kiln_status kiln__host_add_polls(kiln__codegen_job *job, int *wraps);
+
+/* ---- host_turns.c ---- */
+/* What a kernel does so that atomic operations need no lock. */
+typedef enum kiln__host_turns {
+    KILN__HOST_NO_TURNS, /* it has none, outside of its groups' memory */
+    KILN__HOST_SHARES,
+    KILN__HOST_MAY_BE_ALONE
+} kiln__host_turns;
+
+/* To be asked before polls are added, which are atomic, too. */
+kiln__host_turns kiln__host_find_turns(const kiln__codegen_job *job);
+kiln_status kiln__host_take_turns(kiln__codegen_job *job,
+                                  kiln__host_turns turns);
 
 /* ---- host_codegen.c ---- */
 extern const kiln__codegen_backend kiln__host_codegen;
@@ -105,6 +118,15 @@ int kiln__llvm_add_polls(LLVMModuleRef module, const kiln__poll_plan *plan);
 /* Makes plain accesses of the kernel's atomic operations on the memory of a
    group, which one thread uses. */
 void kiln__llvm_lower_atomics(LLVMValueRef kernel);
+/* True when a function of the module has an atomic operation that changes
+   memory. */
+int kiln__llvm_has_atomics(LLVMModuleRef module);
+/* True when the kernel has at most so many instructions, ignores what its
+   atomic operations return, and calls nothing that might not: only its parts in
+   the checked module, and what raises. */
+int kiln__llvm_is_quiet(LLVMValueRef kernel, size_t most);
+/* Returns a copy of the kernel in which atomic operations are plain. */
+LLVMValueRef kiln__llvm_copy_plain(LLVMValueRef kernel);
 
 #ifdef __cplusplus
 }

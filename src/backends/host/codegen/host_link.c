@@ -72,11 +72,12 @@ int kiln__host_may_import(const char *name)
     return kiln__host_import_types(name) != NULL;
 }
 
-/* Besides those functions, true for what kiln__host_add_polls() refers to. */
+/* Besides those functions, true for what kiln__host_add_polls() and
+   kiln__host_let_alone() refer to. */
 int kiln__host_may_refer(const char *name)
 {
     static const char *const own[] = {KILN__HOST_ALARM, KILN__HOST_POLL,
-                                      KILN__HOST_RUN};
+                                      KILN__HOST_RUN, KILN__HOST_ALONE};
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (strcmp(name, own[i]) == 0)

@@ -59,7 +59,7 @@ static kiln_status wrap_kernel(kiln__codegen_job *job)
 static void free_names(LLVMModuleRef module)
 {
     static const char *const names[] = {KILN__HOST_ALARM, KILN__HOST_POLL,
-                                        KILN__HOST_RUN};
+                                        KILN__HOST_RUN, KILN__HOST_ALONE};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         LLVMValueRef global = LLVMGetNamedFunction(module, names[i]);
@@ -77,7 +77,7 @@ static int add_polls(LLVMModuleRef module, const kiln__poll_plan *plan)
     return kiln__llvm_add_polls(module, plan);
 }
 
-kiln_status kiln__host_add_polls(kiln__codegen_job *job)
+kiln_status kiln__host_add_polls(kiln__codegen_job *job, int *wraps)
 {
     const char *entry = job->request->entry;
     kiln__poll_plan plan = {
@@ -88,13 +88,12 @@ kiln_status kiln__host_add_polls(kiln__codegen_job *job)
         .poll = KILN__HOST_POLL,
         .is_slow = job->settings->opt_level < 2,
     };
-    int polls;
 
     if (plan.entries[1] == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    polls = add_polls(job->module, &plan);
+    *wraps = add_polls(job->module, &plan);
     plan.is_slow = 1;
     if (job->checked_module != NULL)
-        polls |= add_polls(job->checked_module, &plan);
-    return polls ? wrap_kernel(job) : KILN_OK;
+        *wraps |= add_polls(job->checked_module, &plan);
+    return *wraps ? wrap_kernel(job) : KILN_OK;
 }

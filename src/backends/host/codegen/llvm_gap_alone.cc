@@ -4,6 +4,7 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
 #include "backends/host/codegen/host_codegen.h"
@@ -17,6 +18,8 @@
  * which the passes must not take for independent accesses: that is what the
  * loops over items say of all that is not atomic.
  */
+
+/* ---- memory of the group ---- */
 
 /* True if all that the address may be based on is the memory of the group. */
 static bool is_of_group(const llvm::Value *address, const llvm::Value *memory)
@@ -49,4 +52,70 @@ void kiln__llvm_lower_atomics(LLVMValueRef kernel)
     for (llvm::Instruction &at :
          llvm::make_early_inc_range(llvm::instructions(function)))
         lower_atomic(at, memory);
+}
+
+/* ---- other memory ---- */
+
+/*
+ * Other threads may use other memory, unless the host lets this one be alone
+ * (host_alone.c). While it is, they wait; so its code must end without their
+ * help. A kernel that ignores the results of its atomic operations does.
+ */
+
+extern "C" int kiln__llvm_has_atomics(LLVMModuleRef module)
+{
+    for (const llvm::Function &function : *llvm::unwrap(module))
+        for (const llvm::Instruction &at : llvm::instructions(function))
+            if (llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(at))
+                return 1;
+    return 0;
+}
+
+/* What the kernel calls in the other module does the same as the kernel, and
+   checks more; or it only computes whether that is necessary. */
+static bool is_quiet_call(const llvm::CallBase &call)
+{
+    const llvm::Function *callee = call.getCalledFunction();
+    const llvm::StringRef kernel = call.getFunction()->getName();
+
+    if (callee == nullptr)
+        return false;
+    llvm::StringRef name = callee->getName();
+
+    return callee->isIntrinsic() || call.doesNotAccessMemory() ||
+           name == KILN__RAISE ||
+           (callee->isDeclaration() && name.consume_front(kernel) &&
+            name.starts_with("."));
+}
+
+static bool is_quiet(const llvm::Instruction &at)
+{
+    if (const auto *update = llvm::dyn_cast<llvm::AtomicRMWInst>(&at))
+        return !update->isVolatile() && update->use_empty();
+    if (const auto *call = llvm::dyn_cast<llvm::CallBase>(&at))
+        return is_quiet_call(*call);
+    return !at.isAtomic() && !at.isVolatile();
+}
+
+extern "C" int kiln__llvm_is_quiet(LLVMValueRef kernel, size_t most)
+{
+    const llvm::Function &function = *llvm::unwrap<llvm::Function>(kernel);
+
+    return function.getInstructionCount() <= most &&
+           llvm::all_of(
+               llvm::instructions(function),
+               [](const llvm::Instruction &at) { return is_quiet(at); });
+}
+
+extern "C" LLVMValueRef kiln__llvm_copy_plain(LLVMValueRef kernel)
+{
+    llvm::ValueToValueMapTy map;
+    llvm::Function *copy =
+        llvm::CloneFunction(llvm::unwrap<llvm::Function>(kernel), map);
+
+    for (llvm::Instruction &at :
+         llvm::make_early_inc_range(llvm::instructions(*copy)))
+        if (auto *update = llvm::dyn_cast<llvm::AtomicRMWInst>(&at))
+            llvm::lowerAtomicRMWInst(update);
+    return llvm::wrap(copy);
 }

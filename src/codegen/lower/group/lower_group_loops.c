@@ -15,8 +15,9 @@
  * access in the loop must be either the same for the items of a row or at a
  * distance of one element, and its callees must only compute. At least one
  * access has to be of the second sort; or a float is summed up, in an order
- * that vectors would not keep. What is loaded from places that were loaded
- * themselves may be anywhere.
+ * that vectors would not keep; or an integer goes from one iteration to the
+ * next and is not just a sum, as the state of a generator of random numbers.
+ * What is loaded from places that were loaded themselves may be anywhere.
  */
 
 #define FEW_ITERATIONS 16 /* LLVM unrolls these */
@@ -34,6 +35,7 @@ typedef struct reasons {
     int neighbours; /* some access is at STRIDE_ONE */
     int floats;     /* it accumulates floats, in order: no vectors */
     int gathers;    /* some load is from a place that was loaded */
+    int chains;     /* integers that vectors of iterations cannot compute */
 } reasons;
 
 static stride stride_of(const finder *f, uint32_t index, unsigned depth);
@@ -92,6 +94,8 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
     case KILN__IR_MUL:
         return sum_stride(f, node, depth + 1) == STRIDE_NONE ? STRIDE_NONE
                                                              : STRIDE_OTHER;
+    case KILN__IR_CONVERT: /* also of an i32, which hardly ever wraps */
+        return stride_of(f, kiln__ir_operand(f->ir, node, 0), depth + 1);
     case KILN__IR_LOCAL:
         if (f->loops[node->imm] != 0)
             return counter_stride(f, f->loops[node->imm] - 1, depth + 1);
@@ -162,6 +166,55 @@ static int call_fits(const finder *f, const kiln__ir_node *node)
              KILN__SHARES | KILN__RECURS)) == 0;
 }
 
+static int mentions(const finder *f, uint32_t index, int64_t local)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+
+    if (node->op == KILN__IR_LOCAL && node->imm == local)
+        return 1;
+    for (size_t i = 0; i < node->count; i++)
+        if (mentions(f, kiln__ir_operand(f->ir, node, i), local))
+            return 1;
+    return 0;
+}
+
+/* True for `s = s op e` where vectors can add up parts of it. */
+static int is_reduction(const finder *f, const kiln__ir_node *value,
+                        int64_t local)
+{
+    int count = 0;
+
+    if (value->op != KILN__IR_ADD && value->op != KILN__IR_SUB &&
+        value->op != KILN__IR_MUL && value->op != KILN__IR_AND &&
+        value->op != KILN__IR_OR && value->op != KILN__IR_XOR &&
+        value->op != KILN__IR_MATH)
+        return 0;
+    for (size_t i = 0; i < value->count; i++) {
+        const uint32_t operand = kiln__ir_operand(f->ir, value, i);
+
+        if (kiln__ir_node_at(f->ir, operand)->op != KILN__IR_LOCAL)
+            count += 2 * mentions(f, operand, local);
+        else
+            count += mentions(f, operand, local);
+    }
+    return count == 1;
+}
+
+/* Notes what the SET tells of the order of iterations. */
+static void note_set(const finder *f, const kiln__ir_node *set, reasons *r)
+{
+    const kiln__ir_type *type =
+        kiln__ir_type_at(f->ir, f->ir->locals.items[set->imm].type);
+    const uint32_t value = kiln__ir_operand(f->ir, set, 0);
+
+    if (kiln__kind_is_float(type->kind))
+        r->floats = 1;
+    else if (kiln__kind_is_integer(type->kind) &&
+             mentions(f, value, set->imm) &&
+             !is_reduction(f, kiln__ir_node_at(f->ir, value), set->imm))
+        r->chains = 1;
+}
+
 /* True when nothing in the loop prevents moving it. */
 static int fits(const finder *f, uint32_t index, reasons *r)
 {
@@ -181,8 +234,7 @@ static int fits(const finder *f, uint32_t index, reasons *r)
             return 0;
         break;
     case KILN__IR_SET:
-        r->floats |= kiln__kind_is_float(
-            kiln__ir_kind(f->ir, f->ir->locals.items[node->imm].type));
+        note_set(f, node, r);
         break;
     case KILN__IR_LOAD:
     case KILN__IR_STORE:
@@ -213,7 +265,7 @@ int kiln__group_strides_fit(const kiln__group_finder *f, uint32_t block,
                             uint32_t counter)
 {
     kiln__group_finder with_counter = *f;
-    reasons r = {0, 0, 0};
+    reasons r = {0};
 
     with_counter.strided = counter + 1;
     return fits(&with_counter, block, &r) && r.neighbours;
@@ -231,7 +283,7 @@ static int counts_alike(const finder *f, const kiln__ir_node *node)
 int kiln__group_loop_is_wide(const kiln__group_finder *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
-    reasons r = {0, 0, 0};
+    reasons r = {0};
 
     return node->op == KILN__IR_FOR && counts_alike(f, node) &&
            fits(f, index, &r) && !r.gathers;
@@ -240,14 +292,14 @@ int kiln__group_loop_is_wide(const kiln__group_finder *f, uint32_t index)
 int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
-    reasons r = {0, 0, 0};
+    reasons r = {0};
 
     if (node->op == KILN__IR_WHILE && (node->flags & KILN__GROUP_TURNS))
         return 1;
     if (node->op != KILN__IR_FOR || has_few_iterations(f, node))
         return 0;
     return counts_alike(f, node) && fits(f, index, &r) &&
-           (r.neighbours || r.floats);
+           (r.neighbours || r.floats || r.chains);
 }
 
 static int mark(const finder *f, uint32_t index)

@@ -1,0 +1,409 @@
+/* item_runs.cc - items whose places bits of their numbers decide. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <utility>
+#include <vector>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "codegen/module/llvm_gap.h"
+#include "codegen/module/trim.h"
+
+/*
+ * Steps of sorting networks and of Fourier transforms pair elements by bits of
+ * an item's number, where a launch decides which bits:
+ *
+ *     for i in first..end
+ *         a = 2 * i - (i & mask)
+ *         x[a] ...
+ *
+ * Neighbours do not have neighbouring elements, as far as LLVM can tell, and a
+ * vector of items would gather and scatter them. But as long as i does not
+ * reach a multiple of 2^k, where the lowest k bits of the mask are ones, i &
+ * mask grows like i. Items with that in common are a *run*:
+ *
+ *     for each run base..stop of first..end
+ *         for i in base..stop
+ *             a = 2 * i - ((base & mask) + (i - base))
+ *             x[a] ...
+ *
+ * In the same way, i | mask and i ^ mask grow like i as long as only bits of i
+ * change that are zeros in the mask, and i >> count does not change as long as
+ * only the last count bits do. A loop with several of them has the shortest of
+ * their runs. If runs are shorter than a vector, the loop is run as it was
+ * written.
+ *
+ * The same counters, values and exits are required as for edges
+ * (item_edges.cc).
+ */
+
+#define SHORTEST 16u    /* items of a run */
+#define NARROW_MOST 16u /* bits of what is extended */
+#define LOOP_MOST 200u  /* instructions */
+#define LOOPS_MOST 64u  /* of a function; analyses are made anew for each */
+#define DEPTH_MOST 4u
+
+namespace
+{
+
+/* An operation on something that grows like the counter, and on something
+   fixed; or its extension from a few bits, which is an operation with a mask
+   in other words. */
+struct operation {
+    llvm::Instruction *at;
+    llvm::Value *fixed;             /* NULL for an extension */
+    llvm::Value *frozen = nullptr;  /* the same, without poison */
+    llvm::Value *of_base = nullptr; /* the result for the run's first item */
+};
+
+struct splitter {
+    explicit splitter(const trim_loop &of) : l(of)
+    {
+    }
+
+    const trim_loop &l;
+    llvm::Value *moving = nullptr; /* of all operations */
+    llvm::SmallVector<operation, 4> operations;
+    llvm::Value *low = nullptr; /* bits of a number that change in a run */
+};
+
+/* Where the parts of a loop over runs are. */
+struct runs {
+    llvm::BasicBlock *head, *start, *next;
+    llvm::PHINode *base;
+    llvm::Value *stop;
+};
+
+} // namespace
+
+/* ---- what is found ---- */
+
+/* True for the counter, also truncated, plus or minus something fixed. */
+static bool grows(const trim_loop &l, const llvm::Value *value, unsigned depth)
+{
+    const auto *at = llvm::dyn_cast<llvm::Instruction>(value);
+
+    if (value == l.counter)
+        return true;
+    if (at == nullptr || depth == DEPTH_MOST || !l.loop->contains(at))
+        return false;
+    switch (at->getOpcode()) {
+    case llvm::Instruction::Trunc:
+        return grows(l, at->getOperand(0), depth + 1);
+    case llvm::Instruction::Add:
+        return (grows(l, at->getOperand(0), depth + 1) &&
+                l.loop->isLoopInvariant(at->getOperand(1))) ||
+               (grows(l, at->getOperand(1), depth + 1) &&
+                l.loop->isLoopInvariant(at->getOperand(0)));
+    case llvm::Instruction::Sub:
+        return grows(l, at->getOperand(0), depth + 1) &&
+               l.loop->isLoopInvariant(at->getOperand(1));
+    default:
+        return false;
+    }
+}
+
+/* True if the place of an access depends on the value. */
+static bool places(const llvm::Value &value, unsigned depth)
+{
+    return llvm::any_of(value.users(), [depth](const llvm::User *user) {
+        return llvm::isa<llvm::GetElementPtrInst>(user) ||
+               (user->getType()->isIntegerTy() && depth < DEPTH_MOST &&
+                !llvm::isa<llvm::PHINode>(user) && places(*user, depth + 1));
+    });
+}
+
+static bool is_extension(const llvm::Instruction &at)
+{
+    return llvm::isa<llvm::ZExtInst, llvm::SExtInst>(at) &&
+           llvm::isa<llvm::TruncInst>(at.getOperand(0)) &&
+           at.getOperand(0)->getType()->getIntegerBitWidth() <= NARROW_MOST;
+}
+
+/* True if runs are known to be too short. */
+static bool is_short(const llvm::Instruction &at, const llvm::Value *fixed)
+{
+    const auto *number = llvm::dyn_cast_or_null<llvm::ConstantInt>(fixed);
+    const unsigned bits = llvm::countr_zero(SHORTEST);
+
+    if (fixed == nullptr)
+        return at.getOperand(0)->getType()->getIntegerBitWidth() <= bits;
+    if (number == nullptr)
+        return false;
+    if (at.getOpcode() == llvm::Instruction::LShr)
+        return number->getValue().ult(bits);
+    if (at.getOpcode() == llvm::Instruction::And)
+        return number->getValue().countr_one() < bits;
+    return number->getValue().countr_zero() < bits;
+}
+
+/* Finds the operands of an operation; false: it is none. */
+static bool find_operands(const trim_loop &l, llvm::Instruction &at,
+                          llvm::Value *&moving, llvm::Value *&fixed)
+{
+    moving = at.getOperand(0);
+    fixed = nullptr;
+    switch (at.getOpcode()) {
+    case llvm::Instruction::And:
+    case llvm::Instruction::Or:
+    case llvm::Instruction::Xor:
+    case llvm::Instruction::LShr:
+        fixed = at.getOperand(1);
+        if (at.isCommutative() && l.loop->isLoopInvariant(moving))
+            std::swap(moving, fixed);
+        return at.getType()->isIntegerTy() &&
+               at.getType()->getIntegerBitWidth() <= 64 &&
+               l.loop->isLoopInvariant(fixed);
+    default:
+        return is_extension(at);
+    }
+}
+
+static void add_operation(splitter &s, llvm::Instruction &at)
+{
+    llvm::Value *moving, *fixed;
+
+    if (at.getNumOperands() == 0 || !find_operands(s.l, at, moving, fixed) ||
+        (s.moving != nullptr && s.moving != moving) || !grows(s.l, moving, 0) ||
+        is_short(at, fixed) || !places(at, 0))
+        return;
+    s.moving = moving;
+    s.operations.push_back({&at, fixed});
+}
+
+static void find_operations(splitter &s)
+{
+    for (llvm::BasicBlock *block : s.l.loop->blocks())
+        for (llvm::Instruction &at : *block)
+            add_operation(s, at);
+}
+
+/* ---- how long runs are ---- */
+
+/* Returns the bits that may change in a run of the operation: a number that is
+   one less than a power of two. If there is no end to it, all bits may. */
+static llvm::Value *changing_bits(const operation &o, llvm::IRBuilder<> &b)
+{
+    llvm::Type *type = o.at->getType();
+    llvm::Constant *one = llvm::ConstantInt::get(type, 1);
+    llvm::Value *kept = o.frozen; /* the lowest 1 of it stays as it is */
+
+    if (o.at->getOpcode() == llvm::Instruction::LShr)
+        return b.CreateFreeze(b.CreateSub(b.CreateShl(one, kept), one));
+    if (o.at->getOpcode() == llvm::Instruction::And)
+        kept = b.CreateNot(kept);
+    return b.CreateAnd(b.CreateNot(kept), b.CreateSub(kept, one));
+}
+
+/* Finds the bits that change in a run of all operations. The highest bit of a
+   number does not: a number with fewer bits that is extended would jump
+   there. */
+static void find_low_bits(splitter &s, llvm::IRBuilder<> &b)
+{
+    const unsigned width = s.moving->getType()->getIntegerBitWidth();
+
+    s.low = b.getInt(llvm::APInt::getSignedMaxValue(width));
+    for (operation &o : s.operations) {
+        if (o.fixed == nullptr)
+            continue;
+        o.frozen = b.CreateFreeze(o.fixed);
+        s.low = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, s.low,
+                                        changing_bits(o, b));
+    }
+}
+
+/* Computes what grows for that counter. */
+static llvm::Value *value_for(const trim_loop &l, llvm::Value *value,
+                              llvm::Value *counter, llvm::IRBuilder<> &b)
+{
+    if (value == l.counter)
+        return counter;
+    if (l.loop->isLoopInvariant(value))
+        return b.CreateFreeze(value);
+    const auto *at = llvm::cast<llvm::Instruction>(value);
+    llvm::Value *first = value_for(l, at->getOperand(0), counter, b);
+
+    if (at->getOpcode() == llvm::Instruction::Trunc)
+        return b.CreateTrunc(first, at->getType());
+    llvm::Value *second = value_for(l, at->getOperand(1), counter, b);
+
+    return at->getOpcode() == llvm::Instruction::Add
+               ? b.CreateAdd(first, second)
+               : b.CreateSub(first, second);
+}
+
+static llvm::Value *result_for(const operation &o, llvm::Value *moving,
+                               llvm::IRBuilder<> &b)
+{
+    if (const auto *cast = llvm::dyn_cast<llvm::CastInst>(o.at))
+        return b.CreateCast(cast->getOpcode(), moving, cast->getType());
+    return b.CreateBinOp(
+        static_cast<llvm::Instruction::BinaryOps>(o.at->getOpcode()), moving,
+        o.frozen);
+}
+
+/* ---- loops ---- */
+
+/* Finds a run's first item and what comes after its last one. */
+static void find_run(splitter &s, runs &r)
+{
+    llvm::IRBuilder<> b(r.head);
+    llvm::Value *moving, *left, *more;
+
+    r.base = b.CreatePHI(s.l.counter->getType(), 2);
+    r.base->addIncoming(s.l.first, s.l.before);
+    moving = value_for(s.l, s.moving, r.base, b);
+    left = b.CreateZExt(b.CreateXor(b.CreateAnd(moving, s.low), s.low),
+                        r.base->getType());
+    more = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin,
+                                   b.CreateAdd(left, b.getInt64(1)),
+                                   b.CreateSub(s.l.end, r.base));
+    r.stop = b.CreateAdd(r.base, more, "", true, true);
+    r.base->addIncoming(r.stop, r.next);
+    for (operation &o : s.operations)
+        o.of_base = result_for(o, moving, b);
+    b.CreateBr(r.start);
+    b.SetInsertPoint(r.next);
+    b.CreateCondBr(b.CreateICmpULT(r.stop, s.l.end), r.head, s.l.exit);
+}
+
+/* Replaces an operation in the copy of the loop. */
+static void replace(const splitter &s, const runs &r, const operation &o,
+                    llvm::ValueToValueMapTy &map)
+{
+    auto *at = llvm::cast<llvm::Instruction>(map[o.at]);
+    llvm::Value *value = o.of_base;
+
+    if (o.at->getOpcode() != llvm::Instruction::LShr) {
+        llvm::IRBuilder<> b(at);
+        llvm::Value *more =
+            b.CreateSub(map[s.l.counter], r.base, "", true, true);
+
+        /* Only low bits change, and none is carried. */
+        value = b.CreateAdd(value, b.CreateTrunc(more, at->getType()), "", true,
+                            true);
+    }
+    at->replaceAllUsesWith(value);
+    at->eraseFromParent();
+}
+
+/* Adds a copy of the loop for one run. */
+static void add_loop(const splitter &s, const runs &r)
+{
+    llvm::BasicBlock *header = s.l.loop->getHeader();
+    llvm::SmallVector<llvm::BasicBlock *, 8> blocks;
+    llvm::ValueToValueMapTy map;
+
+    for (llvm::BasicBlock *block : s.l.loop->blocks()) {
+        blocks.push_back(
+            llvm::CloneBasicBlock(block, map, ".run", header->getParent()));
+        map[block] = blocks.back();
+    }
+    map[s.l.before] = r.start;
+    llvm::remapInstructionsInBlocks(blocks, map);
+    llvm::IRBuilder<> b(r.start);
+
+    b.CreateBr(llvm::cast<llvm::BasicBlock>(map[header]));
+    auto *counter = llvm::cast<llvm::PHINode>(map[s.l.counter]);
+    auto *jump = llvm::cast<llvm::BranchInst>(map[s.l.jump]);
+
+    counter->setIncomingValueForBlock(r.start, r.base);
+    b.SetInsertPoint(jump);
+    jump->setCondition(b.CreateICmpULT(
+        counter->getIncomingValueForBlock(jump->getParent()), r.stop));
+    jump->setSuccessor(1, r.next);
+    for (const operation &o : s.operations)
+        replace(s, r, o, map);
+}
+
+static void split(splitter &s)
+{
+    llvm::BasicBlock *header = s.l.loop->getHeader();
+    llvm::Function &function = *header->getParent();
+    llvm::LLVMContext &context = function.getContext();
+    llvm::Instruction *end = s.l.before->getTerminator();
+    llvm::IRBuilder<> b(end);
+    runs r = {llvm::BasicBlock::Create(context, "", &function, s.l.exit),
+              llvm::BasicBlock::Create(context, "", &function, s.l.exit),
+              llvm::BasicBlock::Create(context, "", &function, s.l.exit),
+              nullptr, nullptr};
+    auto *as_written = llvm::BasicBlock::Create(context, "", &function, header);
+
+    find_low_bits(s, b);
+    b.CreateCondBr(b.CreateICmpUGE(s.low, llvm::ConstantInt::get(
+                                              s.low->getType(), SHORTEST - 1)),
+                   r.head, as_written);
+    end->eraseFromParent();
+    b.SetInsertPoint(as_written);
+    b.CreateBr(header);
+    find_run(s, r);
+    add_loop(s, r);
+    s.l.counter->replaceIncomingBlockWith(s.l.before, as_written);
+}
+
+/* ---- functions ---- */
+
+static bool is_small(const llvm::Loop &loop)
+{
+    size_t size = 0;
+
+    for (const llvm::BasicBlock *block : loop.blocks())
+        size += block->size();
+    return size <= LOOP_MOST;
+}
+
+/* Splits the loop with this header. */
+static void split_at(llvm::Function &function, const llvm::BasicBlock *header)
+{
+    const llvm::DominatorTree dominators(function);
+    const llvm::LoopInfo loops(dominators);
+    llvm::Loop *loop = loops.getLoopFor(header);
+    trim_loop l;
+
+    if (loop == nullptr || loop->getHeader() != header ||
+        loop->getExitingBlock() == nullptr || !kiln__trim_is_item_loop(loop, l))
+        return;
+    splitter s(l);
+
+    find_operations(s);
+    if (!s.operations.empty())
+        split(s);
+}
+
+static void split_function(llvm::Function &function)
+{
+    std::vector<const llvm::BasicBlock *> headers;
+
+    {
+        const llvm::DominatorTree dominators(function);
+        const llvm::LoopInfo loops(dominators);
+        trim_loop l;
+
+        for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+            if (!loop->isInnermost() || !is_small(*loop) ||
+                loop->getExitingBlock() == nullptr ||
+                !kiln__trim_is_item_loop(loop, l))
+                continue;
+            splitter s(l);
+
+            find_operations(s);
+            if (!s.operations.empty())
+                headers.push_back(loop->getHeader());
+        }
+    }
+    if (headers.size() > LOOPS_MOST)
+        return;
+    for (const llvm::BasicBlock *header : headers)
+        split_at(function, header);
+}
+
+void kiln__llvm_split_runs(LLVMModuleRef module)
+{
+    for (llvm::Function &function : *llvm::unwrap(module))
+        if (!function.isDeclaration())
+            split_function(function);
+}
