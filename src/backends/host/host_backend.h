@@ -139,6 +139,8 @@ typedef struct kiln__host_known {
     atomic_uint_least64_t heavy[KILN__HOST_KNOWN_MAX];   /* host_heavy.c */
 } kiln__host_known;
 
+/* Called before mappings change: no thread watches until the next job. */
+void kiln__host_pool_rest(kiln__host_pool *pool);
 /* How many threads work at the same time; host_pool.c. */
 uint32_t kiln__host_pool_threads(kiln__host_pool *pool);
 /* Tells the pool that a caller worked so long on what threads could share. */

@@ -89,6 +89,7 @@ static kiln_status load_module(void *self, void *device,
         return kiln__error_no_memory(error);
     made->deferral = &backend->deferral;
     bytes = kiln_artifact_bytes(artifact, &size);
+    kiln__host_pool_rest(backend->pool);
     status = kiln__host_image_load(&made->image, alloc, bytes, size, error);
     if (status != KILN_OK) {
         kiln__deallocate(alloc, made, sizeof *made);

@@ -33,9 +33,13 @@
 
 /*
  * A worker that sleeps takes 50 us and more to wake, so it watches for the next
- * job for a while. How long depends on the last pause between two jobs: if the
- * next one came soon, it is worth while to watch for longer than pauses usually
- * are. The first time there was no pause yet, and it watches for long.
+ * job for a while. How long depends on the last pause in which it fell asleep:
+ * if that was short, it watches for longer than such pauses are. It begins with
+ * that, too, since the second launch often follows the first one closely.
+ *
+ * While a thread runs on another core, each change of the process's mappings
+ * has to interrupt it, and takes microseconds longer. So workers do not watch
+ * while the caller loads kernels.
  *
  * Watching does not pay on the caller's own core, which it takes from the
  * caller, nor where there are more threads than cores. Then a worker sleeps at
@@ -74,6 +78,7 @@ struct kiln__host_pool {
     share *shares;   /* thread_limit of them; the caller's is the first */
     uint64_t number; /* of the last job */
     atomic_int caller_core;
+    atomic_int is_resting; /* no worker watches until the next job */
 
     atomic_uint_least64_t open; /* number of the open job, or 0 */
     atomic_uint inside;         /* workers that may read the job */
@@ -166,6 +171,7 @@ static int watch_is_vain(const void *env)
     const kiln__host_pool *pool = ((const watch *)env)->pool;
 
     return is_crowded(pool) ||
+           atomic_load_explicit(&pool->is_resting, memory_order_relaxed) ||
            atomic_load_explicit(&pool->caller_core, memory_order_relaxed) ==
                kiln__core_current();
 }
@@ -325,6 +331,7 @@ static void run_together(kiln__host_pool *pool, uint64_t first, uint64_t count,
     deal(pool, first, count);
     atomic_store_explicit(&pool->caller_core, kiln__core_current(),
                           memory_order_relaxed);
+    atomic_store_explicit(&pool->is_resting, 0, memory_order_relaxed);
     atomic_store(&pool->open, ++pool->number);
     wake_workers(pool, count - first);
     work_along(pool, 0);
@@ -468,6 +475,11 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
     kiln__fork_add(&context->fork, &pool->guard);
     *out = pool;
     return KILN_OK;
+}
+
+void kiln__host_pool_rest(kiln__host_pool *pool)
+{
+    atomic_store_explicit(&pool->is_resting, 1, memory_order_relaxed);
 }
 
 kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool)
