@@ -14,7 +14,7 @@
 
 #define ROWS 512
 #define LENGTH 16
-#define ROOM (ROWS * LENGTH + ROWS)
+#define ROOM (ROWS * LENGTH + ROWS) /* the length follows, as an i32 */
 #define KERNELS 40
 
 static uint32_t seed = 1;
@@ -54,10 +54,10 @@ static unsigned put_loop(written *text, unsigned id, unsigned sum, int sums)
                     pick(4) ? "w" : "v", id, id, id);
     written_put(text,
                 "  %%n%u = add i64 %%k%u, 1\n"
-                "  %%c%u = icmp ult i64 %%n%u, %d\n"
+                "  %%c%u = icmp ult i64 %%n%u, %%length\n"
                 "  br i1 %%c%u, label %%loop%u, label %%done%u\n"
                 "done%u:\n",
-                id, id, id, id, LENGTH - (int)pick(3), id, id, id, id);
+                id, id, id, id, id, id, id, id);
     return sums ? id : sum;
 }
 
@@ -74,7 +74,10 @@ static void put_kernel(written *text)
                 "  br i1 %in, label %body, label %end\n"
                 "body:\n"
                 "  %s0 = fneg float 2.0\n"
-                "  %row = mul i64 %x, 16\n");
+                "  %row = mul i64 %x, 16\n"
+                "  %last = getelementptr i32, ptr %y, i64 8704\n"
+                "  %number = load i32, ptr %last\n"
+                "  %length = zext i32 %number to i64\n");
     for (unsigned i = 1; i <= loops; i++)
         sum = put_loop(text, i, sum, i == 1 || pick(2));
     written_put(text,
@@ -90,10 +93,9 @@ static void put_kernel(written *text)
 
 /* ---- running ---- */
 
-static void build(outcome *o, const char *module, uint8_t level)
+static void build(outcome *o, const char *module, uint8_t level, int32_t form)
 {
-    group_prepare(o, module, (group_build){level, KILN__GROUP_FORM_BEST},
-                  KILN_EMIT_BINARY);
+    group_prepare(o, module, (group_build){level, KILN__GROUP_FORM_BEST}, form);
     run(o);
     if (o->status != KILN_OK)
         fail_msg("%s\n%s", o->message, module);
@@ -106,21 +108,23 @@ static void run_rows(const outcome *o, uint64_t block, int64_t rows,
         float *data;
         int64_t count;
     } arguments = {data, rows};
+    const int32_t length = LENGTH;
     launch l = make_launch(ROWS, 1, 1, block, 1, 1);
 
     for (int i = 0; i < ROOM; i++)
         data[i] = (float)(i * 7 % 23 - 9);
+    memcpy(&data[ROOM], &length, sizeof length);
     assert_int_equal(run_image(o, &l, &arguments), 0);
 }
 
 static void compare(const char *module)
 {
     static const int64_t rows[] = {0, 1, 7, 8, 9, 100, ROWS};
-    static float expected[ROOM], data[ROOM];
+    static float expected[ROOM + 1], data[ROOM + 1];
     outcome plain, fast;
 
-    build(&plain, module, 0);
-    build(&fast, module, 2);
+    build(&plain, module, 0, KILN_EMIT_BINARY);
+    build(&fast, module, 2, KILN_EMIT_BINARY);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         run_rows(&plain, 64, rows[i], expected);
         run_rows(&fast, 64, rows[i], data);
@@ -131,9 +135,21 @@ static void compare(const char *module)
     free(fast.bytes);
 }
 
+static int are_together(const char *module)
+{
+    outcome o;
+    int found;
+
+    build(&o, module, 2, KILN_EMIT_LLVM_OPT);
+    found = strstr(o.bytes, "\nwide") != NULL;
+    free(o.bytes);
+    return found;
+}
+
 static void rows_together_are_what_they_were(void **state)
 {
     static char bytes[16384];
+    unsigned together = 0;
 
     (void)state;
     for (size_t i = 0; i < KERNELS; i++) {
@@ -141,7 +157,9 @@ static void rows_together_are_what_they_were(void **state)
 
         put_kernel(&text);
         compare(bytes);
+        together += are_together(bytes) ? 1 : 0;
     }
+    assert_in_range(together, KERNELS / 5, KERNELS);
 }
 
 int main(void)

@@ -15,6 +15,7 @@
 
 #include "codegen/module/item_interleave.h"
 #include "codegen/module/item_jam.h"
+#include "codegen/module/item_reuse.h"
 #include "codegen/module/llvm_gap.h"
 #include "codegen/module/wide/wide.h"
 
@@ -106,8 +107,9 @@ struct wide_items : llvm::PassInfoMixin<wide_items> {
     static llvm::PreservedAnalyses run(llvm::Function &function,
                                        llvm::FunctionAnalysisManager &analyses)
     {
-        const bool changed = kiln__wide_items(function, analyses);
+        bool changed = kiln__wide_items(function, analyses);
 
+        changed |= kiln__reuse_values(function, analyses);
         kiln__interleave_items(function, analyses);
         return changed ? llvm::PreservedAnalyses::none()
                        : llvm::PreservedAnalyses::all();
