@@ -251,6 +251,7 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
         kiln__llvm_split_edges(module);
         kiln__llvm_hoist_items(module);
         kiln__llvm_split_runs(module);
+        kiln__llvm_split_halves(module);
         if (p->has_checks)
             (void)kiln__llvm_ask_ahead(module, KILN__RAISE, 0);
     }
