@@ -287,6 +287,75 @@ static void bounds_that_are_made_in_steps_are_read_behind_them(void **state)
     }
 }
 
+/* Sums along rows and along columns, in one loop. Some share a local. */
+static const char two_ways[] = "kernel sums(o: f32[:,:], a: f32[:,:], n)\n"
+                               "    i = global_id(0)\n"
+                               "    if i < size(a, 0)\n"
+                               "        row: f32 = f32(i)\n"
+                               "        column: f32 = 1\n"
+                               "        least: f32 = 9\n"
+                               "        last: f32 = 0\n"
+                               "        for k in 0..n\n"
+                               "            row += a[k, i] * 2\n"
+                               "            x = a[i, k]\n"
+                               "            column += x * 3\n"
+                               "            least = min(least, a[k, i] + f32(k))\n"
+                               "            last = column - x\n"
+                               "        end\n"
+                               "        o[i, 0] = row\n"
+                               "        o[i, 1] = column\n"
+                               "        o[i, 2] = least\n"
+                               "        o[i, 3] = last\n"
+                               "    end\n"
+                               "end\n";
+
+static float in_item[DEEP][DEEP];
+
+static void sum_two_ways(float out[4][DEEP], int n)
+{
+    for (int i = 0; i < DEEP; i++) {
+        out[0][i] = (float)i;
+        out[1][i] = 1;
+        out[2][i] = 9;
+        out[3][i] = 0;
+        for (int k = 0; k < n; k++) {
+            const float next = in_item[i][k] + (float)k;
+
+            out[0][i] += in_item[i][k] * 2;
+            out[1][i] += in_item[k][i] * 3;
+            out[2][i] = next < out[2][i] ? next : out[2][i];
+            out[3][i] = out[1][i] - in_item[k][i];
+        }
+    }
+}
+
+static void sums_along_rows_and_columns_are_taken_apart(void **state)
+{
+    static const int64_t lengths[] = {0, 1, 17, DEEP};
+    static float out[4][DEEP], wanted[4][DEEP];
+    kernels *k = *state;
+    kiln_package *package = kernels_define(k, "sums", two_ways);
+    const kiln_array outs = kernels_array2(out, DEEP, 4);
+    const kiln_array ins = kernels_array2(in_item, DEEP, DEEP);
+    const kiln_launch launch = {.grid = {64, 1, 1}, .block = {16, 1, 1}};
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+
+    options.bounds_checks = KILN_SWITCH_OFF;
+    for (int i = 0; i < DEEP; i++)
+        for (int j = 0; j < DEEP; j++)
+            in_item[i][j] = (float)(i * 7 % 5 - j % 3);
+    for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+        const kernels_argument arguments[] = {
+            {"f32[:,:]", &outs}, {"f32[:,:]", &ins}, {"i64", &lengths[n]}};
+
+        sum_two_ways(wanted, (int)lengths[n]);
+        assert_ok(kernels_launch(k, package, "sums",
+                                 kernels_config(k, &options), &launch,
+                                 arguments, 3, &test_error));
+        assert_memory_equal(out, wanted, sizeof out);
+    }
+}
+
 static void loops_of_no_turns_do_nothing(void **state)
 {
     kernels *k = *state;
@@ -342,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_under_guards_do_what_the_items_do),
         cmocka_unit_test(bounds_that_are_made_in_steps_are_read_behind_them),
+        cmocka_unit_test(sums_along_rows_and_columns_are_taken_apart),
         cmocka_unit_test(loops_of_no_turns_do_nothing),
         cmocka_unit_test(an_index_out_of_bounds_in_such_a_loop_is_found),
     };

@@ -222,6 +222,20 @@ static kiln_status limit_unrolling(kiln__codegen_job *job, LLVMModuleRef module)
     return job->status;
 }
 
+/* So that an item is one piece, whose checks are asked before it. */
+static const char unrolled_items[] =
+    "function<eager-inv>(loop(loop-unroll-full),sroa<modify-cfg>,early-cse,"
+    "dce)";
+
+static kiln_status ask_items(kiln__codegen_job *job, LLVMModuleRef module)
+{
+    if (kiln__llvm_items_raise_in_loops(module))
+        KILN_TRY(run_passes(job, module, unrolled_items));
+    kiln__llvm_hoist_items(module);
+    kiln__llvm_ask_items(module);
+    return KILN_OK;
+}
+
 static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
                        const pipeline *p)
 {
@@ -233,9 +247,12 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
     if (p->begin != NULL) {
         KILN_TRY(begin(job, module, p));
         kiln__llvm_trim(module);
+        if (p->has_checks)
+            KILN_TRY(ask_items(job, module));
         kiln__llvm_split_edges(module);
         kiln__llvm_hoist_items(module);
         kiln__llvm_split_runs(module);
+        kiln__llvm_split_halves(module);
         if (p->has_checks)
             (void)kiln__llvm_ask_ahead(module, KILN__RAISE, 0);
     }

@@ -225,8 +225,7 @@ static void find_bounds(splitter &s, llvm::IRBuilder<> &b)
     s.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, s.from, s.to);
 }
 
-/* A loop has so few items that no other one is made of it. */
-static void leave_as_it_is(llvm::BranchInst *jump)
+void kiln__trim_leave_as_it_is(llvm::BranchInst *jump)
 {
     llvm::LLVMContext &context = jump->getContext();
     llvm::Metadata *off = llvm::ConstantAsMetadata::get(
@@ -282,7 +281,8 @@ static void add_loop(const trim_loop &l, llvm::BasicBlock *before,
     counter->setIncomingValueForBlock(start, from);
     end_at(jump, counter->getIncomingValueForBlock(jump->getParent()), to,
            after);
-    leave_as_it_is(jump);
+    /* It has few items. */
+    kiln__trim_leave_as_it_is(jump);
 }
 
 static void replace(const edge &e, const trim_loop &l)

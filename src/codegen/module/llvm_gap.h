@@ -271,6 +271,15 @@ void kiln__llvm_hoist_items(LLVMModuleRef module);
 /* item_edges.cc: gives items at the edges of a grid loops of their own, so that
    the others compute the same and load neighbouring elements. */
 void kiln__llvm_split_edges(LLVMModuleRef module);
+/* item_halves.cc: gives items before and after a certain one a loop each, where
+   they read or write different places. */
+void kiln__llvm_split_halves(LLVMModuleRef module);
+/* item_checks.cc: asks checks that data decide for all items of a loop, so that
+   the loop itself has none. */
+void kiln__llvm_ask_items(LLVMModuleRef module);
+/* True when a loop inside of an item may raise. If it is unrolled, its checks
+   can be asked. */
+int kiln__llvm_items_raise_in_loops(LLVMModuleRef module);
 /* item_runs.cc: gives items whose places bits of their numbers decide loops in
    which neighbours have neighbouring elements. */
 void kiln__llvm_split_runs(LLVMModuleRef module);

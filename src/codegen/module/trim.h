@@ -64,12 +64,20 @@ struct trim_guard {
 };
 
 /* ---- trim_find.cc ---- */
-/* True for a loop over independent items of the form above. */
+/* True for a block that raises an exception. */
+bool kiln__trim_raises(const llvm::BasicBlock &block);
+/* True for a loop over independent items of the form above. It may have other
+   ways out, to blocks that raise. */
 bool kiln__trim_is_item_loop(llvm::Loop *loop, trim_loop &out);
 /* Finds the guard of a loop; false: it has none that bounds can replace. */
 bool kiln__trim_find(const trim_loop &loop, trim_guard &guard);
 /* True for a value with the counter in it, as above. */
 bool kiln__trim_moves(const trim_loop &loop, const llvm::Value *value);
+
+/* ---- item_edges.cc ---- */
+/* Says that the loop that ends with the branch is rarely run, or has few items:
+   no other one is made of it. */
+void kiln__trim_leave_as_it_is(llvm::BranchInst *jump);
 
 /* ---- trim_widths.cc ---- */
 /* Makes truncations and extensions of what has their effect and moves. */

@@ -7,6 +7,7 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "codegen/module/codegen_job.h"
 #include "codegen/module/llvm_gap.h"
 #include "codegen/module/trim.h"
 
@@ -18,14 +19,29 @@ using namespace llvm::PatternMatch;
 
 /* ---- loops ---- */
 
-/* True when only the loop itself uses what it computes. */
+bool kiln__trim_raises(const llvm::BasicBlock &block)
+{
+    return llvm::any_of(block, [](const llvm::Instruction &at) {
+        const auto *call = llvm::dyn_cast<llvm::CallInst>(&at);
+
+        return call != nullptr && call->getCalledFunction() != nullptr &&
+               call->getCalledFunction()->getName() == KILN__RAISE;
+    });
+}
+
+/* True when only the loop itself uses what it computes, and exceptions, to
+   which no item comes that the loop leaves out. */
 static bool keeps_values(const llvm::Loop &loop)
 {
     for (const llvm::BasicBlock *block : loop.blocks())
         for (const llvm::Instruction &at : *block)
-            for (const llvm::User *user : at.users())
-                if (!loop.contains(llvm::cast<llvm::Instruction>(user)))
+            for (const llvm::User *user : at.users()) {
+                const auto *use = llvm::cast<llvm::Instruction>(user);
+
+                if (!loop.contains(use) &&
+                    !kiln__trim_raises(*use->getParent()))
                     return false;
+            }
     return true;
 }
 

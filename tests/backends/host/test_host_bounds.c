@@ -225,6 +225,19 @@ static void guards_agree(void **state)
         compare_as(state, unchecked, "asked", type, lines, COUNT(lines)) > 0);
 }
 
+/* In loops whose checks are asked before, and in some whose are not. */
+static void what_data_decide_agrees(void **state)
+{
+    static const char type[] = "i64[:]";
+    static const char *const names[] = {"gathered",     "gathered_thrice",
+                                        "chased",       "written",
+                                        "with_counter", "paired",
+                                        "in_blocks"};
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_true(compare(state, names[i], type, lines, COUNT(lines)) > 0);
+}
+
 static void other_exceptions_and_prints_stay_in_order(void **state)
 {
     static const char type[] = "i64[:]";
@@ -338,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_agree),
+        cmocka_unit_test(what_data_decide_agrees),
         cmocka_unit_test(other_exceptions_and_prints_stay_in_order),
         cmocka_unit_test(planes_and_spaces_agree),
         cmocka_unit_test(guards_agree),

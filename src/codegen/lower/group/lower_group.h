@@ -203,6 +203,12 @@ kiln_status kiln__group_turn_strides(const kiln__group_finder *finder,
 kiln_status kiln__group_hoist_sets(const kiln__group_finder *finder,
                                    int *changed);
 
+/* ---- lower_group_fission.c ---- */
+/* Takes loops apart that are better outside of the items only in part. After
+   that, facts found earlier do not hold any more. */
+kiln_status kiln__group_divide_loops(const kiln__group_finder *finder,
+                                     int *changed);
+
 /* ---- lower_group_guards.c ---- */
 /* True for `if c return end`. */
 int kiln__group_is_exit(const kiln__ir *ir, uint32_t index);

@@ -133,9 +133,9 @@ static kiln_status rewrite_guards(kiln__lowering *l,
 static kiln_status prepare_loops(kiln__lowering *l,
                                  kiln__uniform_function *functions)
 {
-    static const rewriter rewrites[] = {kiln__group_turn_strides,
-                                        kiln__group_hoist_sets,
-                                        kiln__group_split_guards};
+    static const rewriter rewrites[] = {
+        kiln__group_turn_strides, kiln__group_hoist_sets,
+        kiln__group_divide_loops, kiln__group_split_guards};
     kiln__group_finder finder;
     int found = 0;
 

@@ -94,6 +94,30 @@ kiln__range kiln__range_shift_right(kiln__prover *p, int32_t kind,
     return out;
 }
 
+/* With a mask that clears the low bits of numbers that are not negative, order
+   is kept. */
+static kiln__range clear_low(kiln__prover *p, kiln__range a, LLVMValueRef mask,
+                             kiln__range otherwise)
+{
+    const LLVMBuilderRef builder = p->l->builder;
+    const LLVMValueRef low = LLVMBuildNot(builder, mask, "");
+    const LLVMValueRef carried =
+        LLVMBuildAnd(builder, low, kiln__prove_plus(p, low, 1), "");
+    const LLVMValueRef clears =
+        kiln__prove_and(p, at_least(p, a.low, 0),
+                        LLVMBuildICmp(builder, LLVMIntEQ, carried,
+                                      kiln__prove_number(p, 0), ""));
+    const kiln__range out = {LLVMBuildAnd(builder, a.low, mask, ""),
+                             LLVMBuildAnd(builder, a.high, mask, "")};
+
+    return kiln__range_select(p, clears, out, otherwise);
+}
+
+static int is_constant(LLVMValueRef value)
+{
+    return LLVMIsAConstantInt(value) != NULL;
+}
+
 /* With one operand not negative, the result is from 0 to that operand. */
 kiln__range kiln__range_and(kiln__prover *p, int32_t kind, kiln__range a,
                             kiln__range b)
@@ -104,8 +128,13 @@ kiln__range kiln__range_and(kiln__prover *p, int32_t kind, kiln__range a,
         p, at_least(p, a.low, 0), (kiln__range){zero, a.high}, full);
     const kiln__range by_b = kiln__range_select(
         p, at_least(p, b.low, 0), (kiln__range){zero, b.high}, full);
+    kiln__range out = kiln__range_meet(p, by_a, by_b);
 
-    return kiln__range_meet(p, by_a, by_b);
+    if (kiln__range_is_point(b) && !is_constant(b.low))
+        out = clear_low(p, a, b.low, out);
+    if (kiln__range_is_point(a) && !is_constant(a.low))
+        out = clear_low(p, b, a.low, out);
+    return out;
 }
 
 /* The least number has no positive counterpart. */

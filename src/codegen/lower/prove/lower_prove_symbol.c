@@ -137,14 +137,96 @@ kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
     return s;
 }
 
+/* ---- differences ----
+ *
+ * Of x - (x & mask) and x - x / n * n, ranges of the operands tell nothing: the
+ * two sides of the difference go together. In arithmetic that wraps they are
+ * x & ~mask and x % n.
+ */
+
+static kiln__prove_symbol *apply(kiln__prover *p, uint32_t op, int32_t kind,
+                                 kiln__prove_symbol *a, kiln__prove_symbol *b)
+{
+    const kiln__prove_form form = {.op = op, .kind = kind, .operands = {a, b}};
+
+    return kiln__prove_symbol_make(p, &form);
+}
+
+static int is_of(const kiln__prove_symbol *s, uint32_t op, int32_t kind)
+{
+    return s != NULL && s->op == op && s->kind == kind &&
+           s->operands[0] != NULL && s->operands[1] != NULL;
+}
+
+/* Returns how many times x the symbol is, of that kind; 0: it is no multiple.
+ */
+static int64_t times(const kiln__prove_symbol *s, const kiln__prove_symbol *x,
+                     int32_t kind)
+{
+    if (s == x)
+        return 1;
+    if (!is_of(s, KILN__IR_MUL, kind))
+        return 0;
+    for (int i = 0; i < 2; i++)
+        if (s->operands[i] == x && s->operands[1 - i]->op == KILN__IR_CONST)
+            return s->operands[1 - i]->imm;
+    return 0;
+}
+
+/* Returns c * x - (x & mask) as (c - 1) * x + (x & ~mask); NULL: `b` is not of
+   this form, or c is not above 0. */
+static kiln__prove_symbol *less_masked(kiln__prover *p, kiln__prove_symbol *a,
+                                       kiln__prove_symbol *b, int32_t kind)
+{
+    for (int i = 0; i < 2; i++) {
+        kiln__prove_symbol *x = b->operands[i], *rest, *other;
+        const int64_t count = times(a, x, kind);
+
+        if (count <= 0)
+            continue;
+        other =
+            apply(p, KILN__IR_SUB, kind,
+                  kiln__prove_symbol_constant(p, kind, -1), b->operands[1 - i]);
+        rest = apply(p, KILN__IR_AND, kind, x, other);
+        if (count == 1)
+            return rest;
+        return apply(p, KILN__IR_ADD, kind,
+                     apply(p, KILN__IR_MUL, kind,
+                           kiln__prove_symbol_constant(p, kind, count - 1), x),
+                     rest);
+    }
+    return NULL;
+}
+
+/* Returns a - a / n * n as a % n, or NULL. */
+static kiln__prove_symbol *less_whole(kiln__prover *p, kiln__prove_symbol *a,
+                                      kiln__prove_symbol *b, int32_t kind)
+{
+    for (int i = 0; i < 2; i++) {
+        kiln__prove_symbol *quotient = b->operands[i];
+
+        if (is_of(quotient, KILN__IR_IDIV, kind) &&
+            quotient->operands[0] == a &&
+            quotient->operands[1] == b->operands[1 - i])
+            return apply(p, KILN__IR_IREM, kind, a, b->operands[1 - i]);
+    }
+    return NULL;
+}
+
 kiln__prove_symbol *kiln__prove_symbol_apply(kiln__prover *p, uint32_t op,
                                              int32_t kind,
                                              kiln__prove_symbol *a,
                                              kiln__prove_symbol *b)
 {
-    const kiln__prove_form form = {.op = op, .kind = kind, .operands = {a, b}};
+    kiln__prove_symbol *made = NULL;
 
-    return kiln__prove_symbol_make(p, &form);
+    if (op == KILN__IR_SUB && kiln__kind_is_signed(kind)) {
+        if (is_of(b, KILN__IR_AND, kind))
+            made = less_masked(p, a, b, kind);
+        else if (is_of(b, KILN__IR_MUL, kind))
+            made = less_whole(p, a, b, kind);
+    }
+    return made != NULL ? made : apply(p, op, kind, a, b);
 }
 
 /* ---- aggregates ---- */
