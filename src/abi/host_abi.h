@@ -95,6 +95,9 @@ struct kiln__host_launch_state {
     int32_t (*run_deferred)(struct kiln__host_launch_state *launch,
                             const void *arguments, uint64_t group, void *memory,
                             uint32_t which);
+    /* Set by a body that returns KILN__HOST_LEFT: the first group that it has
+       not run. */
+    uint64_t left;
 };
 
 /*
@@ -117,12 +120,18 @@ struct kiln__host_launch_state {
  * only calls KILN__HOST_ALONE, `int32_t (its own five arguments, shared,
  * alone)`. It calls the functions `shared` and `alone`, which are entries, too,
  * for some of the groups each. In `alone`, which may be NULL, these operations
- * are plain accesses; it runs while no other thread runs such operations.
+ * are plain accesses; it runs while no other thread runs such operations. At a
+ * group that needs the deferred body it returns KILN__HOST_LEFT, since nobody
+ * should wait until that is made.
  */
 #define KILN__HOST_ALONE "kiln_host_alone"
 /* Their symbols are the entry's name and these suffixes. */
 #define KILN__HOST_SHARED_BODY ".shared"
 #define KILN__HOST_ALONE_BODY ".alone"
+#define KILN__HOST_LEFT 2
+
+/* An attribute of the call of run_deferred(). */
+#define KILN__HOST_DEFERRED_MARK "kiln-deferred"
 
 /* The item that code runs for. Functions take a pointer to it as their first
    parameter; after inlining its members are separate values. */

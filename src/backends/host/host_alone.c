@@ -114,13 +114,17 @@ static uint64_t run_alone(struct kiln__host_launch_state *launch,
 {
     uint64_t groups = 1;
 
-    while (first < last && !*failed && try_alone()) {
+    while (first < last && *failed == 0 && try_alone()) {
         const uint64_t rest = last - first;
         const uint64_t next = first + (groups < rest ? groups : rest);
         const uint64_t begin = next < last ? now_ns() : 0;
 
         *failed = plain(launch, arguments, first, next, memory);
         leave_alone();
+        if (*failed == KILN__HOST_LEFT) {
+            *failed = 0;
+            return launch->left;
+        }
         if (next < last && now_ns() - begin < HOLD_NS / 2)
             groups *= 2;
         first = next;

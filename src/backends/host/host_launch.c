@@ -7,11 +7,8 @@
 
 #include "abi/heap_abi.h"
 #include "backends/backend.h"
-#include "backends/host/host_backend.h"
-#include "backends/report_text.h"
+#include "backends/host/host_running.h"
 #include "base/error.h"
-#include "base/system/float_mode.h"
-#include "base/system/stack.h"
 #include "base/system/thread.h"
 #include "context/host_ops.h"
 #include "context/log.h"
@@ -36,123 +33,7 @@
 #define FEW_GROUPS 4
 #define SMALL_GROUP 1024
 
-typedef struct host_launch {
-    struct kiln__host_launch_state launch; /* first: generated code knows its
-                                              address */
-    kiln_context *context;
-    kiln__host_entry entry;
-    const void *function; /* the entry's address */
-    const void *arguments;
-    kiln__host_record *record;
-    const char *kernel;
-    atomic_flag raised;
-    kiln__thread raiser;       /* the thread that wrote the record */
-    atomic_uint returned;      /* 1 if groups were left out */
-    kiln__host_memory *memory; /* unused if memory_size is 0 */
-    size_t memory_size;        /* for one group */
-    atomic_uint no_memory;
-    size_t stack_bytes; /* needed by the entry */
-    atomic_uint no_stack;
-    kiln__host_module *module;    /* for kernels with a second body, or NULL */
-    _Atomic(kiln_error *) failed; /* why that could not be made */
-    int is_heavy; /* it is known to take long */
-} host_launch;
-
-/* ---- exceptions ---- */
-
-/* The content of an exception's site: kind, ordinal, method, message. */
-typedef struct site {
-    uint32_t kind;
-    uint32_t ordinal;
-    const char *method;
-    const char *message;
-} site;
-
-static void read_site(site *out, const void *bytes)
-{
-    const char *text = (const char *)bytes + 2 * sizeof(uint32_t);
-
-    memcpy(&out->kind, bytes, sizeof out->kind);
-    memcpy(&out->ordinal, (const char *)bytes + sizeof out->kind,
-           sizeof out->ordinal);
-    out->method = text;
-    out->message = text + strlen(text) + 1;
-}
-
-static void fill_record(host_launch *run, const struct kiln__host_item *item,
-                        const site *from, int64_t value0, int64_t value1)
-{
-    kiln__host_record *record = run->record;
-    kiln_exception *exception = &record->exception;
-
-    (void)snprintf(record->method, sizeof record->method, "%s", from->method);
-    kiln__exception_format(record->message, sizeof record->message,
-                           &(kiln__raised){.kind = from->kind,
-                                           .message = from->message,
-                                           .values = {value0, value1}});
-    *exception = (kiln_exception){
-        .size = sizeof *exception,
-        .kind = (int32_t)from->kind,
-        .message = record->message,
-        .kernel = run->kernel,
-        .method = record->method,
-        .ordinal = from->ordinal,
-        .values = {value0, value1},
-    };
-    memcpy(exception->group, item->group_id, sizeof exception->group);
-    memcpy(exception->item, item->global_id, sizeof exception->item);
-}
-
-static void take_exception(struct kiln__host_launch_state *launch,
-                           const struct kiln__host_item *item,
-                           const void *bytes, int64_t value0, int64_t value1)
-{
-    host_launch *run = (host_launch *)(void *)launch;
-    site from;
-
-    if (atomic_flag_test_and_set(&run->raised))
-        return;
-    read_site(&from, bytes);
-    fill_record(run, item, &from, value0, value1);
-    run->raiser = kiln__thread_self();
-    atomic_store_explicit(&launch->failed, 1, memory_order_release);
-    kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
-}
-
-/* Frames of other exceptions than the recorded one are ignored. Those were
-   raised on other threads, because after a failure a thread runs nothing more
-   of the launch. */
-static void take_frame(struct kiln__host_launch_state *launch,
-                       const void *bytes)
-{
-    host_launch *run = (host_launch *)(void *)launch;
-    site from;
-
-    if (atomic_load_explicit(&launch->failed, memory_order_acquire) == 0 ||
-        !kiln__thread_is(run->raiser, kiln__thread_self()))
-        return;
-    read_site(&from, bytes);
-    kiln__frames_add(&run->record->frames, &run->record->exception, from.method,
-                     from.ordinal);
-}
-
-static void take_print(struct kiln__host_launch_state *launch,
-                       const struct kiln__host_print_part *parts,
-                       uint64_t count)
-{
-    const host_launch *run = (const host_launch *)(const void *)launch;
-    kiln__printer printer;
-
-    if (run->context->host.print == NULL)
-        return;
-    kiln__print_begin(&printer, &run->context->alloc);
-    for (uint64_t i = 0; i < count; i++)
-        kiln__print_part(&printer, parts[i].kind,
-                         (const char *)(uintptr_t)parts[i].bits, parts[i].bits);
-    kiln__print_end(&printer, run->context);
-}
-
-/* ---- running ---- */
+/* ---- the shape of a launch ---- */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -188,177 +69,6 @@ void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
     choose_block(block, grid, KILN__HOST_GROUP_ITEMS);
 }
 
-/* The floating-point mode that the host has set must not apply to kernels. */
-static int32_t call_entry(host_launch *run, uint64_t first, uint64_t last,
-                          void *memory)
-{
-    const kiln__float_mode mode = kiln__float_enter();
-    const int32_t failed =
-        run->entry(&run->launch, run->arguments, first, last, memory);
-
-    kiln__float_leave(mode);
-    return failed;
-}
-
-static void run_here(host_launch *run, uint64_t first, uint64_t last)
-{
-    kiln__host_block *block = NULL;
-    void *memory = NULL;
-
-    if (atomic_load_explicit(run->launch.stop, memory_order_relaxed) != 0) {
-        atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
-        return;
-    }
-    if (run->memory_size > 0) {
-        block = kiln__host_memory_take(run->memory, run->memory_size);
-        if (block == NULL) {
-            atomic_store_explicit(&run->no_memory, 1, memory_order_relaxed);
-            return;
-        }
-        memory = kiln__host_block_bytes(block);
-    }
-    if (call_entry(run, first, last, memory) != 0)
-        atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
-    if (block != NULL)
-        kiln__host_memory_give(run->memory, block);
-}
-
-/* ---- stacks ---- */
-
-/* Every stack that launches has this much, and most kernels need no more. */
-#define STACK_OF_ANY ((size_t)4096)
-/* Additional stack of a thread that is started because the current one has too
-   little: for what is above the launch, including the host's callbacks. */
-#define STACK_MORE ((size_t)64 << 10)
-
-static int has_stack(const host_launch *run)
-{
-    kiln__stack_enter(run->context);
-    return kiln__stack_left() >= run->stack_bytes + KILN__STACK_RESERVE;
-}
-
-typedef struct piece {
-    host_launch *run;
-    uint64_t first, last;
-} piece;
-
-static void *run_piece(void *argument)
-{
-    const piece *p = argument;
-    const kiln_context *context = p->run->context;
-
-    kiln__own_thread_enter(context);
-    if (has_stack(p->run))
-        run_here(p->run, p->first, p->last);
-    else
-        atomic_store_explicit(&p->run->no_stack, 1, memory_order_relaxed);
-    kiln__own_thread_leave(context);
-    return NULL;
-}
-
-/* Runs something on a new thread with so much stack; a kernel gives the same
-   results on any thread. */
-static void on_new_thread(host_launch *run, size_t stack_bytes,
-                          void *(*start)(void *), void *argument)
-{
-    kiln__thread thread;
-
-    if (kiln__thread_start(&thread,
-                           stack_bytes + KILN__STACK_RESERVE + STACK_MORE,
-                           start, argument) != KILN_OK) {
-        atomic_store_explicit(&run->no_stack, 1, memory_order_relaxed);
-        return;
-    }
-    kiln__blocking_enter(run->context);
-    kiln__thread_join(thread);
-    kiln__blocking_leave(run->context);
-}
-
-static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
-{
-    piece p = {run, first, last};
-
-    if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) == 0)
-        on_new_thread(run, run->stack_bytes, run_piece, &p);
-}
-
-static void run_groups(void *env, uint64_t first, uint64_t last)
-{
-    host_launch *run = env;
-
-    if (run->stack_bytes <= STACK_OF_ANY || has_stack(run))
-        run_here(run, first, last);
-    else
-        run_elsewhere(run, first, last);
-}
-
-/* ---- second bodies ---- */
-
-typedef struct second_run {
-    host_launch *run;
-    const void *arguments;
-    uint64_t group;
-    void *memory;
-    int32_t result;
-} second_run;
-
-static void call_second(second_run *s)
-{
-    s->result = s->run->module->second_entry(&s->run->launch, s->arguments,
-                                             s->group, s->group + 1, s->memory);
-}
-
-static void *run_second(void *argument)
-{
-    second_run *s = argument;
-    const kiln_context *context = s->run->context;
-    kiln__float_mode mode;
-
-    kiln__own_thread_enter(context);
-    mode = kiln__float_enter();
-    call_second(s);
-    kiln__float_leave(mode);
-    kiln__own_thread_leave(context);
-    return NULL;
-}
-
-/* Keeps the first failure, and stops the launch. */
-static void fail_second(host_launch *run, kiln_error *error)
-{
-    kiln_error *none = NULL;
-
-    if (!atomic_compare_exchange_strong(&run->failed, &none, error))
-        kiln_error_free(error);
-    kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
-}
-
-static int32_t run_deferred(struct kiln__host_launch_state *launch,
-                            const void *arguments, uint64_t group, void *memory,
-                            uint32_t which)
-{
-    host_launch *run = (host_launch *)(void *)launch;
-    second_run s = {run, arguments, group, memory, 1};
-    kiln_error *error = NULL;
-    uint32_t none = 0;
-
-    if (kiln__host_second_get(run->module, which, &error) != KILN_OK) {
-        fail_second(run, error);
-        return 1;
-    }
-    atomic_compare_exchange_strong_explicit(&run->module->unproved, &none,
-                                            which, memory_order_relaxed,
-                                            memory_order_relaxed);
-    kiln__stack_enter(run->context);
-    if (run->module->second_stack <= STACK_OF_ANY ||
-        kiln__stack_left() >= run->module->second_stack + KILN__STACK_RESERVE)
-        call_second(&s);
-    else
-        on_new_thread(run, run->module->second_stack, run_second, &s);
-    return s.result;
-}
-
-/* ---- the shape of a launch ---- */
-
 #define ALIGNMENT ((uint64_t)KILN__HOST_MEMORY_ALIGNMENT)
 
 static uint64_t round_up(uint64_t number, uint64_t multiple)
@@ -368,7 +78,8 @@ static uint64_t round_up(uint64_t number, uint64_t multiple)
 
 /* Computes the memory of one group for local arrays and private memory, as in
    host_abi.h. */
-static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
+static kiln_status measure_memory(kiln__host_running *run,
+                                  kiln__host_pool *pool,
                                   const kiln_launch_request *request,
                                   kiln_error **error)
 {
@@ -470,18 +181,16 @@ static kiln__host_entry entry_of(void *function)
 
 /* Sets member by member. Shape, memory, which few launches need, and raiser are
    set later: clearing everything first would take as long again. */
-static void begin_launch(host_launch *run, kiln_context *context,
+static void begin_launch(kiln__host_running *run, kiln_context *context,
                          const kiln_launch_request *request,
                          kiln__host_record *record)
 {
-    run->launch.raise = take_exception;
-    run->launch.print = take_print;
+    kiln__host_take_reports(run);
     atomic_init(&run->launch.failed, 0);
     run->launch.heap =
         request->heap != NULL ? clear_heap(request->heap) : &no_heap;
-    run->launch.frame = take_frame;
     run->launch.stop = &record->stop.reason;
-    run->launch.run_deferred = run_deferred;
+    run->launch.run_deferred = kiln__host_run_second;
     run->context = context;
     run->entry = entry_of(request->function);
     run->function = request->function;
@@ -502,7 +211,7 @@ static void begin_launch(host_launch *run, kiln_context *context,
 }
 
 /* Groups were left out, but not because of an exception. */
-static kiln_status tell_left(const host_launch *run, kiln_error **error)
+static kiln_status tell_left(const kiln__host_running *run, kiln_error **error)
 {
     switch (atomic_load_explicit(run->launch.stop, memory_order_relaxed)) {
     case KILN__HOST_CANCELED:
@@ -521,7 +230,7 @@ static kiln_status tell_left(const host_launch *run, kiln_error **error)
 }
 
 /* Some group could not run, since its body could not be made. */
-static kiln_status give_failure(host_launch *run, kiln_error **error)
+static kiln_status give_failure(kiln__host_running *run, kiln_error **error)
 {
     kiln_error *failure = atomic_load(&run->failed);
     const kiln_status status = kiln_error_status(failure);
@@ -533,7 +242,7 @@ static kiln_status give_failure(host_launch *run, kiln_error **error)
     return status;
 }
 
-static kiln_status outcome(host_launch *run, kiln_error **error)
+static kiln_status outcome(kiln__host_running *run, kiln_error **error)
 {
     if (atomic_load_explicit(&run->failed, memory_order_acquire) != NULL)
         return give_failure(run, error);
@@ -557,19 +266,20 @@ static uint64_t product(const uint64_t sizes[3])
     return sizes[0] * sizes[1] * sizes[2];
 }
 
-static kiln_status run_all(host_launch *run, kiln__host_pool *pool,
+static kiln_status run_all(kiln__host_running *run, kiln__host_pool *pool,
                            uint64_t items, kiln_error **error)
 {
     const uint64_t groups = product(run->launch.groups);
 
     if (items <= FEW_ITEMS && groups > 1 && !run->is_heavy)
-        kiln__host_run_few(pool, groups, run_groups, run, run->function);
+        kiln__host_run_few(pool, groups, kiln__host_run_groups, run,
+                           run->function);
     else
-        kiln__host_pool_run(pool, groups, run_groups, run);
+        kiln__host_pool_run(pool, groups, kiln__host_run_groups, run);
     return outcome(run, error);
 }
 
-static kiln_status run_limited(host_launch *run, kiln__host_pool *pool,
+static kiln_status run_limited(kiln__host_running *run, kiln__host_pool *pool,
                                uint64_t items, uint32_t milliseconds,
                                kiln_error **error)
 {
@@ -589,7 +299,7 @@ static kiln_status run_limited(host_launch *run, kiln__host_pool *pool,
 }
 
 /* Whether the groups are few, and may be of any size. */
-static int may_be_heavy(const host_launch *run,
+static int may_be_heavy(const kiln__host_running *run,
                         const kiln_launch_request *request, uint64_t items)
 {
     return items > 1 && request->block[0] == 0 &&
@@ -597,7 +307,7 @@ static int may_be_heavy(const host_launch *run,
            product(run->launch.groups) < FEW_GROUPS * FEW_GROUPS;
 }
 
-static void plan_groups(host_launch *run, kiln__host_plan *plan,
+static void plan_groups(kiln__host_running *run, kiln__host_plan *plan,
                         kiln__host_pool *pool, uint64_t items)
 {
     const uint64_t size = kiln__host_plan_begin(
@@ -621,7 +331,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     const uint64_t room =
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
     kiln__host_plan plan = {.slot = NULL};
-    host_launch run;
+    kiln__host_running run;
     kiln_status status;
 
     begin_launch(&run, context, request, record);

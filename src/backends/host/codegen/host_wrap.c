@@ -352,6 +352,10 @@ static LLVMValueRef call_deferred(wrapper *w, LLVMValueRef group,
         call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
         LLVMCreateEnumAttribute(w->job->context, kiln__attribute_kind("cold"),
                                 0));
+    LLVMAddCallSiteAttribute(
+        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(w->job->context, KILN__HOST_DEFERRED_MARK,
+                                  sizeof KILN__HOST_DEFERRED_MARK - 1, "", 0));
     return call;
 }
 

@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
 #include "backends/host/codegen/host_codegen.h"
@@ -79,7 +81,7 @@ static bool is_quiet_call(const llvm::CallBase &call)
     const llvm::StringRef kernel = call.getFunction()->getName();
 
     if (callee == nullptr)
-        return false;
+        return call.hasFnAttr(KILN__HOST_DEFERRED_MARK);
     llvm::StringRef name = callee->getName();
 
     return callee->isIntrinsic() || call.doesNotAccessMemory() ||
@@ -107,15 +109,43 @@ extern "C" int kiln__llvm_is_quiet(LLVMValueRef kernel, size_t most)
                [](const llvm::Instruction &at) { return is_quiet(at); });
 }
 
+/* Instead of the call, stores the group's number and returns. */
+static void leave_before(llvm::CallBase *call)
+{
+    llvm::IRBuilder<> builder(call);
+    llvm::Value *launch = call->getArgOperand(0);
+    llvm::Value *group = call->getArgOperand(2);
+    const uint64_t offset = offsetof(struct kiln__host_launch_state, left);
+    llvm::Type *result = call->getFunction()->getReturnType();
+    llvm::BasicBlock *block = call->getParent();
+
+    builder.CreateAlignedStore(
+        group,
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), launch, offset),
+        llvm::Align(8));
+    llvm::changeToUnreachable(call);
+    block->getTerminator()->eraseFromParent();
+    llvm::ReturnInst::Create(call->getContext(),
+                             llvm::ConstantInt::get(result, KILN__HOST_LEFT),
+                             block);
+}
+
 extern "C" LLVMValueRef kiln__llvm_copy_plain(LLVMValueRef kernel)
 {
     llvm::ValueToValueMapTy map;
     llvm::Function *copy =
         llvm::CloneFunction(llvm::unwrap<llvm::Function>(kernel), map);
+    llvm::SmallVector<llvm::CallBase *, 2> deferred;
 
     for (llvm::Instruction &at :
-         llvm::make_early_inc_range(llvm::instructions(*copy)))
+         llvm::make_early_inc_range(llvm::instructions(*copy))) {
         if (auto *update = llvm::dyn_cast<llvm::AtomicRMWInst>(&at))
             llvm::lowerAtomicRMWInst(update);
+        else if (auto *call = llvm::dyn_cast<llvm::CallBase>(&at);
+                 call != nullptr && call->hasFnAttr(KILN__HOST_DEFERRED_MARK))
+            deferred.push_back(call);
+    }
+    for (llvm::CallBase *call : deferred)
+        leave_before(call);
     return llvm::wrap(copy);
 }
