@@ -121,21 +121,19 @@ static void work_along(const kiln__host_pool *pool, uint32_t thread)
         work_on(pool, &pool->shares[(thread + i) % pool->thread_limit]);
 }
 
-/* Deals out the indices from `first` on. Those before are part of the shares,
-   too, which are the same ones in the next job. */
+/* Deals out the indices from `first` on. */
 static void deal(const kiln__host_pool *pool, uint64_t first, uint64_t count)
 {
     const uint64_t threads = pool->thread_limit;
-    const uint64_t each = count / threads, more = count % threads;
-    uint64_t end = 0;
+    const uint64_t each = (count - first) / threads;
+    const uint64_t more = (count - first) % threads;
 
     for (uint64_t i = 0; i < threads; i++) {
         share *s = &pool->shares[i];
 
-        atomic_store_explicit(&s->next, end > first ? end : first,
-                              memory_order_relaxed);
-        end += each + (i < more);
-        s->end = end;
+        atomic_store_explicit(&s->next, first, memory_order_relaxed);
+        first += each + (i < more);
+        s->end = first;
     }
 }
 
