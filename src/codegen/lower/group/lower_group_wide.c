@@ -71,10 +71,12 @@ static int has_loop(const kiln__group_finder *f, uint32_t index)
 static int parts_before_loop(const kiln__group_finder *f,
                              const kiln__ir_node *node, int in_loop)
 {
-    const uint32_t condition = kiln__ir_operand(f->ir, node, 0);
+    uint32_t condition;
 
-    if (node->op != KILN__IR_IF ||
-        f->view->values[condition] == KILN__UNIFORM_GROUP ||
+    if (node->op != KILN__IR_IF)
+        return 0;
+    condition = kiln__ir_operand(f->ir, node, 0);
+    if (f->view->values[condition] == KILN__UNIFORM_GROUP ||
         (!in_loop && is_known(f, condition, 0)))
         return 0;
     for (size_t i = 1; i < node->count; i++)

@@ -20,7 +20,7 @@
  * (wide_values.cc), and if it pays: in the inner loops, nearly all elements
  * that neighbours access are neighbours or the same one. Items that sum up
  * rows, whose elements are far apart for neighbours, go through their loops as
- * scalars, eight together (wide_alone.cc); a single loop is item_jam.cc's.
+ * scalars, some together (wide_alone.cc); a single loop is item_jam.cc's.
  *
  * Several vectors go side by side, so that sums do not wait. What is left of
  * the items goes through one vector, under a mask; or one by one, if the
@@ -283,6 +283,8 @@ static bool choose_rows(const wide_values &values, wide_body &out)
         else
             return false;
     }
+    if (!out.alone.empty())
+        out.parts = ROWS / 2; /* each has a copy of these loops */
     return count > 1 && waiting > 0 && values.heads.empty();
 }
 
