@@ -29,7 +29,7 @@
  *
  * The code of an image reaches the process only through `launch` and through
  * the imports that host_import.c allows: C's mathematics, memcpy, memset,
- * memmove, and the functions that stop a launch.
+ * memmove, the functions that stop a launch, and KILN__HOST_ALONE.
  */
 #define KILN__HOST_SUB_GROUP 16
 

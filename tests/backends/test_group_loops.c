@@ -288,26 +288,27 @@ static void bounds_that_are_made_in_steps_are_read_behind_them(void **state)
 }
 
 /* Sums along rows and along columns, in one loop. Some share a local. */
-static const char two_ways[] = "kernel sums(o: f32[:,:], a: f32[:,:], n)\n"
-                               "    i = global_id(0)\n"
-                               "    if i < size(a, 0)\n"
-                               "        row: f32 = f32(i)\n"
-                               "        column: f32 = 1\n"
-                               "        least: f32 = 9\n"
-                               "        last: f32 = 0\n"
-                               "        for k in 0..n\n"
-                               "            row += a[k, i] * 2\n"
-                               "            x = a[i, k]\n"
-                               "            column += x * 3\n"
-                               "            least = min(least, a[k, i] + f32(k))\n"
-                               "            last = column - x\n"
-                               "        end\n"
-                               "        o[i, 0] = row\n"
-                               "        o[i, 1] = column\n"
-                               "        o[i, 2] = least\n"
-                               "        o[i, 3] = last\n"
-                               "    end\n"
-                               "end\n";
+static const char two_ways[] =
+    "kernel sums(o: f32[:,:], a: f32[:,:], n)\n"
+    "    i = global_id(0)\n"
+    "    if i < size(a, 0)\n"
+    "        row: f32 = f32(i)\n"
+    "        column: f32 = 1\n"
+    "        least: f32 = 9\n"
+    "        last: f32 = 0\n"
+    "        for k in 0..n\n"
+    "            row += a[k, i] * 2\n"
+    "            x = a[i, k]\n"
+    "            column += x * 3\n"
+    "            least = min(least, a[k, i] + f32(k))\n"
+    "            last = column - x\n"
+    "        end\n"
+    "        o[i, 0] = row\n"
+    "        o[i, 1] = column\n"
+    "        o[i, 2] = least\n"
+    "        o[i, 3] = last\n"
+    "    end\n"
+    "end\n";
 
 static float in_item[DEEP][DEEP];
 

@@ -67,6 +67,17 @@ static bool read_latch(trim_loop &l, llvm::BasicBlock *latch)
            l.loop->isLoopInvariant(l.end);
 }
 
+/* Passes leave phis behind loops for what was computed before the loop. */
+static void fold_phis(const llvm::Loop &loop, llvm::BasicBlock &exit)
+{
+    for (llvm::PHINode &phi : llvm::make_early_inc_range(exit.phis()))
+        if (phi.getNumIncomingValues() == 1 &&
+            loop.isLoopInvariant(phi.getIncomingValue(0))) {
+            phi.replaceAllUsesWith(phi.getIncomingValue(0));
+            phi.eraseFromParent();
+        }
+}
+
 bool kiln__trim_is_item_loop(llvm::Loop *loop, trim_loop &out)
 {
     llvm::BasicBlock *header = loop->getHeader();
@@ -83,8 +94,10 @@ bool kiln__trim_is_item_loop(llvm::Loop *loop, trim_loop &out)
     if (!out.counter->getType()->isIntegerTy(WIDTH_MAX))
         return false;
     out.first = out.counter->getIncomingValueForBlock(out.before);
-    return read_latch(out, latch) && out.exit->phis().empty() &&
-           keeps_values(*loop);
+    if (!read_latch(out, latch))
+        return false;
+    fold_phis(*loop, *out.exit);
+    return out.exit->phis().empty() && keeps_values(*loop);
 }
 
 /* ---- values ---- */

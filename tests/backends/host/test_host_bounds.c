@@ -229,9 +229,8 @@ static void guards_agree(void **state)
 static void what_data_decide_agrees(void **state)
 {
     static const char type[] = "i64[:]";
-    static const char *const names[] = {"gathered",     "gathered_thrice",
-                                        "chased",       "written",
-                                        "with_counter", "paired",
+    static const char *const names[] = {"gathered", "gathered_thrice", "chased",
+                                        "written",  "with_counter",    "paired",
                                         "in_blocks"};
 
     for (size_t i = 0; i < COUNT(names); i++)
