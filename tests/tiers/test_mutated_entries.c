@@ -140,7 +140,9 @@ static void run_beyond(kiln_package *package)
 
     kiln_error_free(test_error);
     test_error = NULL;
-    assert_true(status == KILN_OK || status == KILN_EEXCEPTION);
+    /* The body that does this is made now: what it is made of may be a lie. */
+    assert_true(status == KILN_OK || status == KILN_EEXCEPTION ||
+                status == KILN_ECORRUPT || status == KILN_ECODEGEN);
 }
 
 /* ---- what is attached ---- */
