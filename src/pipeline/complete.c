@@ -13,6 +13,7 @@
 #include "context/workers.h"
 #include "stores/stores.h"
 #include "tiers/binary/deferred.h"
+#include "tiers/binary/artifact_meta.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/flight.h"
 

@@ -14,7 +14,7 @@
 #define KILN__META_MAP(X) \
     X(INSTANCE, 3)    /* tiers/typed/stored_typed.c */ \
     X(PROGRAM, 1)     /* tiers/typed/stored_program.c */ \
-    X(BINARY, 9)      /* tiers/binary/stored_binary.c */ \
+    X(BINARY, 9)      /* tiers/binary/artifact_meta.c */ \
     X(SOURCE, 2)      /* frontend/program/text_entry.c */ \
     X(ATTACHED, 1)    /* tiers/typed/stored_attachment.c */ \
     X(NATIVE, 1)      /* tiers/binary/stored_native.c */ \

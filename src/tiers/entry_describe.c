@@ -10,12 +10,12 @@
 #include "context/keys/key.h"
 #include "kiln/kernel.h"
 #include "stores/entry_versions.h"
+#include "tiers/binary/artifact_meta.h"
 #include "tiers/binary/deferred.h"
-#include "tiers/binary/stored_binary.h"
 #include "tiers/entry_writer.h"
 
 /*
- * The counterpart of stored_typed.c, stored_program.c, stored_binary.c,
+ * The counterpart of stored_typed.c, stored_program.c, artifact_meta.c,
  * provenance.c and frontend/program/text_entry.c, which define the layout of
  * their meta after a version number. Meta of another version, or meta that was
  * cut short, is shown as far as it is understood.

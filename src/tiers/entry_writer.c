@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "context/log.h"
 #include "stores/stores.h"
-#include "tiers/binary/stored_binary.h"
+#include "tiers/binary/artifact_meta.h"
 #include "tiers/entry_writer.h"
 #include "tiers/typed/assumptions.h"
 

@@ -32,12 +32,12 @@ typedef struct test_item {
 typedef int32_t (*item_function)(test_item *item, int64_t *out,
                                  int64_t out_size, const int64_t *in,
                                  int64_t in_size, int64_t n, int64_t m);
-typedef unsigned char (*proof_function)(test_item *item, int64_t *out,
-                                        int64_t out_size, const int64_t *in,
-                                        int64_t in_size, int64_t n, int64_t m,
-                                        int64_t first_x, int64_t first_y,
-                                        int64_t first_z, int64_t last_x,
-                                        int64_t last_y, int64_t last_z);
+typedef int32_t (*proof_function)(test_item *item, int64_t *out,
+                                  int64_t out_size, const int64_t *in,
+                                  int64_t in_size, int64_t n, int64_t m,
+                                  int64_t first_x, int64_t first_y,
+                                  int64_t first_z, int64_t last_x,
+                                  int64_t last_y, int64_t last_z);
 
 typedef void (*clip_function)(int64_t box[6], test_item *item, int64_t *out,
                               int64_t out_size, const int64_t *in,
@@ -277,9 +277,8 @@ static int tile_passes(const program *p, const tile *t, const int64_t box[6])
     test_item item = {box[0], t->group, t->local_size, t->grid, 0, 0, {0, 0}};
 
     return box[0] >= box[3] ||
-           (p->proof(&item, out, t->out_size, in, t->in_size, t->n, t->m,
-                     box[0], 0, 0, box[3] - 1, 0, 0) &
-            1);
+           p->proof(&item, out, t->out_size, in, t->in_size, t->n, t->m, box[0],
+                    0, 0, box[3] - 1, 0, 0) == 0;
 }
 
 /* Arrays that items change; both bodies begin with equal ones. */

@@ -16,6 +16,7 @@
 #include "support/stores/loose_files.h"
 #include "support/stores/mutate.h"
 #include "tiers/binary/artifact.h"
+#include "tiers/binary/artifact_meta.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/entry_writer.h"
 

@@ -13,6 +13,7 @@
 #include "stores/entry.h"
 #include "support/harness.h"
 #include "tiers/binary/artifact.h"
+#include "tiers/binary/artifact_meta.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/entry_writer.h"
 

@@ -171,7 +171,7 @@ typedef struct kiln__host_plan {
 uint64_t kiln__host_plan_begin(kiln__host_plan *plan, kiln__host_pool *pool,
                                const void *function, uint64_t items,
                                uint32_t launch);
-/* Called at the end of the launch, if it was not stopped. */
+/* Called at the end of the launch, if it is timed and was not stopped. */
 void kiln__host_plan_end(const kiln__host_plan *plan, kiln__host_pool *pool);
 
 /* ---- host_memory.c: memory for groups ---- */

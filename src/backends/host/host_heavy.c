@@ -136,6 +136,7 @@ uint64_t kiln__host_plan_begin(kiln__host_plan *plan, kiln__host_pool *pool,
     plan->slot = &kiln__host_pool_known(pool)
                       ->heavy[(hash >> 24) % KILN__HOST_KNOWN_MAX];
     plan->hash = hash;
+    plan->is_smaller = 0;
     decide(plan,
            recall(atomic_load_explicit(plan->slot, memory_order_relaxed), hash),
            launch);
@@ -163,8 +164,6 @@ void kiln__host_plan_end(const kiln__host_plan *plan, kiln__host_pool *pool)
     uint64_t before, took_ns;
     memory known, now;
 
-    if (!plan->is_timed)
-        return;
     took_ns = kiln__clock_ns() - plan->start_ns;
     before = atomic_load_explicit(plan->slot, memory_order_relaxed);
     known = recall(before, plan->hash);

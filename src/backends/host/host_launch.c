@@ -330,10 +330,11 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     const uint64_t items = product(request->grid);
     const uint64_t room =
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
-    kiln__host_plan plan = {.slot = NULL};
+    kiln__host_plan plan;
     kiln__host_running run;
     kiln_status status;
 
+    plan.is_timed = 0;
     begin_launch(&run, context, request, record);
     if (request->block[0] == 0 && items <= least(SMALL_GROUP, room))
         set_one_group(&run.launch, request->grid);
@@ -349,9 +350,10 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     else
         status = run_all(&run, pool, items, error);
     kiln__host_stop_end(&record->stop);
-    if (run.module != NULL)
+    if (run.module != NULL &&
+        atomic_load_explicit(&run.module->unproved, memory_order_relaxed) != 0)
         kiln__host_second_tell(run.module, request->kernel);
-    if (status == KILN_OK)
+    if (plan.is_timed && status == KILN_OK)
         kiln__host_plan_end(&plan, pool);
     return status;
 }

@@ -60,8 +60,17 @@ const char *kiln__lex_macro_hint(const char *text)
     return "there are no macros or decorators";
 }
 
+/* Most operators are ours, and are asked for at every token. */
+static int may_be_foreign(const char *text)
+{
+    return (unsigned char)text[0] >= 0x80 ||
+           (strchr("=!<~:.", text[0]) != NULL && strchr("=>", text[1]) != NULL);
+}
+
 uint32_t kiln__lex_foreign_operator(const char *text, const char **hint)
 {
+    if (!may_be_foreign(text))
+        return 0;
     for (size_t i = 0; i < COUNT(operators); i++) {
         const size_t size = strlen(operators[i].text);
 

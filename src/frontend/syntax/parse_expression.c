@@ -129,9 +129,10 @@ static int is_cast(const kiln__parser *p, const kiln__ast *e)
 {
     const kiln__token_kind next = p->token.kind;
 
-    return !p->token.line_start && kiln__parser_names_type(p, e) &&
+    return !p->token.line_start &&
            (next == KILN__TOKEN_NAME || next == KILN__TOKEN_INTEGER ||
-            next == KILN__TOKEN_FLOAT);
+            next == KILN__TOKEN_FLOAT) &&
+           kiln__parser_names_type(p, e);
 }
 
 static kiln__ast *no_cast(kiln__parser *p, const kiln__ast *type)

@@ -198,10 +198,13 @@ static const char *declaration_of(kiln__parser *p, const char *type)
 /* `const int n` and `static int n`. */
 static const char *qualified_hint(kiln__parser *p)
 {
-    const char *type = type_named(p, &p->ahead);
+    const char *type;
 
-    if (type == NULL || (p->token.kind != KILN__TOKEN_CONST &&
-                         p->token.kind != KILN__TOKEN_STATIC))
+    if (p->token.kind != KILN__TOKEN_CONST &&
+        p->token.kind != KILN__TOKEN_STATIC)
+        return NULL;
+    type = type_named(p, &p->ahead);
+    if (type == NULL)
         return NULL;
     return kiln__arena_format(&p->diagnostics->arena,
                               "write `x = 0`, or with a type `x: %s = 0`",
@@ -243,16 +246,16 @@ const char *kiln__parser_parameter_hint(kiln__parser *p)
         "const",   "__global",     "__constant",
         "__local", "__restrict__", "unsigned",
     };
-    const char *type = type_named(p, &p->token);
     const int pointer = p->ahead.kind == KILN__TOKEN_STAR;
+    const char *type;
 
+    if (p->ahead.kind != KILN__TOKEN_NAME && !pointer)
+        return NULL;
     for (size_t i = 0; i < COUNT(qualifiers); i++)
-        if (p->token.span.size == strlen(qualifiers[i]) &&
-            memcmp(p->source->text + p->token.span.start, qualifiers[i],
-                   p->token.span.size) == 0 &&
-            p->ahead.kind == KILN__TOKEN_NAME)
+        if (!pointer && kiln__parser_is_word(p, &p->token, qualifiers[i]))
             return "an array is `a: f32[:]`, a number `n: i32`";
-    if (type == NULL || (p->ahead.kind != KILN__TOKEN_NAME && !pointer))
+    type = type_named(p, &p->token);
+    if (type == NULL)
         return NULL;
     return pointer
                ? kiln__arena_format(&p->diagnostics->arena,
@@ -321,12 +324,14 @@ kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
     if (p->ahead.kind == KILN__TOKEN_LEFT_PAREN)
         return KILN__TOKEN_NAME;
     found = find_word(p, declaration_words, COUNT(declaration_words));
-    type = found == NULL ? type_named(p, &p->token) : NULL;
+    type = found == NULL && p->ahead.kind == KILN__TOKEN_NAME
+               ? type_named(p, &p->token)
+               : NULL;
     if (found != NULL && found->kind == KILN__TOKEN_LEFT_PAREN)
         return no_parentheses(p, found);
     if (found != NULL)
         return no_statement(p, found->hint);
-    if (type != NULL && p->ahead.kind == KILN__TOKEN_NAME)
+    if (type != NULL)
         return no_statement(p, declaration_of(p, type));
     if (operand)
         return correct(p, operand_keywords, COUNT(operand_keywords));

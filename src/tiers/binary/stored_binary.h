@@ -27,15 +27,6 @@ kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
 const kiln_artifact *kiln__artifact_receive(kiln_context *context,
                                             const void *bytes, size_t size,
                                             const kiln_key *key);
-
-/* Makes a new artifact from an entry; KILN_ECORRUPT, KILN_ENOMEM. */
-kiln_status kiln__artifact_decode(const kiln_artifact **out,
-                                  const kiln_alloc *alloc,
-                                  const kiln__entry *entry);
-/* True if two entries of artifacts have the same meta, but that one may have
-   deferred a body whose code is in the other. */
-int kiln__entries_of_one_artifact(const kiln_alloc *alloc, const kiln__entry *a,
-                                  const kiln__entry *b);
 kiln_status kiln__entry_writer_artifact(kiln__entry_writer *out,
                                         const kiln_alloc *alloc,
                                         const kiln_artifact *artifact);
