@@ -184,9 +184,12 @@ static void put_branch(kernel *k, unsigned depth)
     k->last = k->count;
 }
 
-/* A loop inside, with as many iterations for all items. */
+/* A loop inside, which may begin or end somewhere else for each item. It has an
+   iteration also where it begins behind its end. */
 static void put_inner(kernel *k)
 {
+    static const char *const firsts[] = {"0", "0", "%some"};
+    static const char *const ends[] = {"%inner", "%inner", "%somewhere"};
     const unsigned id = next(k), first = k->last;
     unsigned sum;
 
@@ -194,10 +197,11 @@ static void put_inner(kernel *k)
     written_put(&k->text,
                 "  br label %%inner%u\n"
                 "inner%u:\n"
-                "  %%j%u = phi i64 [ 0, %%before%u ], [ %%jn%u, %%next%u ]\n"
+                "  %%j%u = phi i64 [ %s, %%before%u ], [ %%jn%u, %%next%u ]\n"
                 "  %%v%u = phi i32 [ %%v%u, %%before%u ], [ %%in%u, %%next%u "
                 "]\n",
-                id, id, id, id, id, id, next(k), first, id, id, id);
+                id, id, id, PICK(firsts), id, id, id, next(k), first, id, id,
+                id);
     sum = k->last = k->count;
     put_arithmetic(k);
     written_put(&k->text,
@@ -205,12 +209,12 @@ static void put_inner(kernel *k)
                 "  br label %%next%u\n"
                 "next%u:\n"
                 "  %%jn%u = add i64 %%j%u, 1\n"
-                "  %%jc%u = icmp ult i64 %%jn%u, %%inner\n"
+                "  %%jc%u = icmp ult i64 %%jn%u, %s\n"
                 "  br i1 %%jc%u, label %%inner%u, label %%done%u\n"
                 "done%u:\n"
                 "  %%v%u = xor i32 %%in%u, 5\n",
-                id, sum, k->last, id, id, id, id, id, id, id, id, id, id,
-                next(k), id);
+                id, sum, k->last, id, id, id, id, id, id, PICK(ends), id, id,
+                id, id, next(k), id);
     k->last = k->count;
 }
 
@@ -241,6 +245,10 @@ static void put_statement(kernel *k)
 
 static void put_kernel(kernel *k)
 {
+    static const char *const firsts[] = {"0", "%some", "%own"};
+    static const char *const ends[] = {"%iterations", "%somewhere"};
+    const char *first = PICK(firsts), *end = PICK(ends);
+
     written_put(&k->text, "%s",
                 GROUPS_HEAD
                 "declare double @llvm.floor.f64(double)\n"
@@ -256,11 +264,20 @@ static void put_kernel(kernel *k)
                 "  %second = getelementptr i32, ptr %numbers, i64 1\n"
                 "  %more = load i32, ptr %second\n"
                 "  %inner = zext i32 %more to i64\n"
-                "  %any = icmp ne i64 %iterations, 0\n"
-                "  br i1 %any, label %loop, label %end\n"
+                "  %some = and i64 %x, 7\n"
+                "  %sum0 = add i64 %x, %inner\n"
+                "  %somewhere = and i64 %sum0, 15\n"
+                "  %place = getelementptr i32, ptr %y, i64 %x\n"
+                "  %number = load i32, ptr %place\n"
+                "  %few = and i32 %number, 15\n"
+                "  %own = zext i32 %few to i64\n");
+    written_put(&k->text,
+                "  %%any = icmp ult i64 %s, %s\n"
+                "  br i1 %%any, label %%loop, label %%last\n"
                 "loop:\n"
-                "  %k = phi i64 [ 0, %body ], [ %kn, %latch ]\n"
-                "  %v0 = phi i32 [ 3, %body ], [ %sum, %latch ]\n");
+                "  %%k = phi i64 [ %s, %%body ], [ %%kn, %%latch ]\n"
+                "  %%v0 = phi i32 [ 3, %%body ], [ %%sum, %%latch ]\n",
+                first, end, first);
     for (uint32_t i = 0; i < 2 + pick(5); i++)
         put_statement(k);
     written_put(&k->text,
@@ -268,16 +285,16 @@ static void put_kernel(kernel *k)
                 "latch:\n"
                 "  %%sum = add i32 %%v%u, %%v0\n"
                 "  %%kn = add i64 %%k, 1\n"
-                "  %%kc = icmp ult i64 %%kn, %%iterations\n"
+                "  %%kc = icmp ult i64 %%kn, %s\n"
                 "  br i1 %%kc, label %%loop, label %%last\n"
                 "last:\n"
-                "  %%own = getelementptr i32, ptr %%y, i64 %%x\n"
-                "  store i32 %%sum, ptr %%own\n"
+                "  %%all = phi i32 [ 3, %%body ], [ %%sum, %%latch ]\n"
+                "  store i32 %%all, ptr %%place\n"
                 "  br label %%end\n"
                 "end:\n"
                 "  ret i32 0\n"
                 "}\n",
-                k->last);
+                k->last, end);
 }
 
 /* ---- running ---- */

@@ -5,6 +5,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -30,8 +31,8 @@
  * gathered; and what only one item does, under `if i == 0`, is no store under a
  * mask. An *edge* is a comparison of the counter with a small constant, or with
  * what is at most a few less than the loop's end, and so is a minimum or a
- * maximum of the two. So the first and the last loop have few items. They are
- * not vectorised.
+ * maximum of the two; a little may be added to the counter. So the first and
+ * the last loop have few items. They are not vectorised.
  *
  * Counters are never negative, no value of the loop is used after it, and no
  * item leaves it early.
@@ -56,6 +57,7 @@ struct edge {
     uint64_t least;     /* the first such item */
     llvm::Value *below; /* all such items are less than that; or NULL */
     bool is_signed;     /* as that number is */
+    uint64_t less = 0;  /* what is to be subtracted from it */
 };
 
 struct splitter {
@@ -74,18 +76,24 @@ struct splitter {
 /* ---- what edges are ---- */
 
 /* True if `end` is a minimum of that value and others, or of the same number in
-   more bits. */
+   more bits. It may be 0 instead: then there are no items. */
 static bool is_limited_by(const llvm::Value *end, const llvm::Value *value,
                           unsigned depth)
 {
     const auto *least = llvm::dyn_cast<llvm::MinMaxIntrinsic>(end);
     const auto *wide = llvm::dyn_cast<llvm::CastInst>(end);
+    llvm::Value *unless_none;
 
     if (end == value ||
         (wide != nullptr && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(wide) &&
          wide->getOperand(0) == value))
         return true;
-    return least != nullptr && depth < DEPTH_MOST &&
+    if (depth >= DEPTH_MOST)
+        return false;
+    if (match(end, m_Select(m_Value(), m_Value(unless_none), m_Zero())) ||
+        match(end, m_Select(m_Value(), m_Zero(), m_Value(unless_none))))
+        return is_limited_by(unless_none, value, depth + 1);
+    return least != nullptr &&
            (least->getIntrinsicID() == llvm::Intrinsic::umin ||
             least->getIntrinsicID() == llvm::Intrinsic::smin) &&
            (is_limited_by(least->getLHS(), value, depth + 1) ||
@@ -95,15 +103,36 @@ static bool is_limited_by(const llvm::Value *end, const llvm::Value *value,
 /* True for a value that is hardly less than the loop's end, if it is less. If
    it wraps around, as `n - 1` in 32 bits may, there are more items at that
    edge. */
-static bool is_near_end(const trim_loop &l, llvm::Value *value)
+static bool is_near_end(const trim_loop &l, llvm::Value *value, int64_t less)
 {
     const llvm::APInt *more;
-    llvm::Value *limit;
+    llvm::Value *limit = value;
+    int64_t by = -less;
 
-    return match(value,
-                 m_ZExtOrSExtOrSelf(m_Add(m_Value(limit), m_APInt(more)))) &&
-           more->isNegative() && more->sge(-static_cast<int64_t>(NEAR)) &&
+    if (match(value,
+              m_ZExtOrSExtOrSelf(m_Add(m_Value(limit), m_APInt(more))))) {
+        if (more->getSignificantBits() > 32)
+            return false;
+        by += more->getSExtValue();
+    }
+    return by < 0 && by >= -static_cast<int64_t>(NEAR) &&
            is_limited_by(l.end, limit, 0);
+}
+
+/* Takes `i + c` apart. It does not wrap around: no launch has time to get to
+   where it would, and numbers that may be less than 0 are compared as such. */
+static std::optional<int64_t> move_of(const trim_loop &l, llvm::Value *value,
+                                      llvm::CmpInst::Predicate predicate)
+{
+    const llvm::APInt *by;
+
+    if (value == l.counter)
+        return 0;
+    if (!match(value, m_Add(m_Specific(l.counter), m_APInt(by))) ||
+        by->abs().uge(NEAR) ||
+        (llvm::CmpInst::isUnsigned(predicate) && by->isNegative()))
+        return std::nullopt;
+    return by->getSExtValue();
 }
 
 static std::optional<uint64_t> small_constant(const llvm::Value *value)
@@ -137,17 +166,28 @@ static bool holds(llvm::CmpInst::Predicate predicate, bool is_greater)
 static std::optional<edge> edge_of_comparison(const trim_loop &l,
                                               llvm::ICmpInst &at)
 {
-    const bool is_swapped = at.getOperand(1) == l.counter;
+    const bool is_swapped = l.loop->isLoopInvariant(at.getOperand(0));
     llvm::Value *other = at.getOperand(is_swapped ? 0 : 1);
     const llvm::CmpInst::Predicate predicate =
         is_swapped ? at.getSwappedPredicate() : at.getPredicate();
+    const std::optional<int64_t> by =
+        move_of(l, at.getOperand(is_swapped ? 1 : 0), predicate);
 
-    if (at.getOperand(is_swapped ? 1 : 0) != l.counter)
+    if (!by || !l.loop->isLoopInvariant(other))
         return std::nullopt;
-    if (const std::optional<uint64_t> number = small_constant(other))
-        return edge{&at, holds(predicate, true), *number + 1, nullptr, false};
-    if (l.loop->isLoopInvariant(other) && is_near_end(l, other))
-        return edge{&at, holds(predicate, false), 0, other, at.isSigned()};
+    if (const std::optional<uint64_t> number = small_constant(other)) {
+        const int64_t first = static_cast<int64_t>(*number) - *by + 1;
+
+        return edge{&at, holds(predicate, true),
+                    static_cast<uint64_t>(std::max(first, int64_t{0})), nullptr,
+                    false};
+    }
+    if (*by < 0 && is_limited_by(l.end, other, 0) &&
+        llvm::isKnownNonNegative(other, at.getDataLayout())) /* of all items */
+        return edge{&at, holds(predicate, false), 0, nullptr, false};
+    if (*by >= 0 && is_near_end(l, other, *by))
+        return edge{&at,   holds(predicate, false), 0,
+                    other, at.isSigned(),           static_cast<uint64_t>(*by)};
     return std::nullopt;
 }
 
@@ -169,7 +209,7 @@ static std::optional<edge> edge_of_call(const trim_loop &l,
 
     if (number && !is_min)
         return edge{&at, false, *number, nullptr, false};
-    if (is_min && l.loop->isLoopInvariant(other) && is_near_end(l, other))
+    if (is_min && l.loop->isLoopInvariant(other) && is_near_end(l, other, 0))
         return edge{&at, false, 0, other, which == llvm::Intrinsic::smin};
     return std::nullopt;
 }
@@ -196,7 +236,7 @@ static void find_edges(splitter &s)
                 found = edge_of_comparison(s.l, *compare);
             else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&at))
                 found = edge_of_call(s.l, *call);
-            if (found && matters(at, 0))
+            if (found && &at != s.l.jump->getCondition() && matters(at, 0))
                 s.edges.push_back(*found);
         }
 }
@@ -216,6 +256,11 @@ static void find_bounds(splitter &s, llvm::IRBuilder<> &b)
         if (below == nullptr)
             continue;
         below = b.CreateFreeze(below);
+        if (at.less != 0)
+            below = b.CreateBinaryIntrinsic(at.is_signed
+                                                ? llvm::Intrinsic::ssub_sat
+                                                : llvm::Intrinsic::usub_sat,
+                                            below, b.getInt64(at.less));
         if (at.is_signed)
             below = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, below,
                                             b.getInt64(0));
@@ -365,8 +410,7 @@ static void split_function(llvm::Function &function)
         trim_loop l;
 
         for (llvm::Loop *loop : loops.getLoopsInPreorder())
-            if (loop->isInnermost() && is_small(*loop) &&
-                kiln__trim_is_item_loop(loop, l))
+            if (is_small(*loop) && kiln__trim_is_item_loop(loop, l))
                 headers.push_back(loop->getHeader());
     }
     if (headers.size() > LOOPS_MOST)

@@ -4,6 +4,7 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -73,8 +74,22 @@ extern "C" int kiln__llvm_has_atomics(LLVMModuleRef module)
     return 0;
 }
 
+/* True for a function that only computes. */
+static bool only_computes(const llvm::Function &function)
+{
+    return llvm::all_of(
+        llvm::instructions(function), [](const llvm::Instruction &at) {
+            const auto *call = llvm::dyn_cast<llvm::CallBase>(&at);
+
+            return !at.isAtomic() && !at.isVolatile() &&
+                   (call == nullptr || call->doesNotAccessMemory() ||
+                    llvm::isa<llvm::IntrinsicInst>(call));
+        });
+}
+
 /* What the kernel calls in the other module does the same as the kernel, and
-   checks more; or it only computes whether that is necessary. */
+   checks more. A function of its own in this one computes whether that is
+   necessary. */
 static bool is_quiet_call(const llvm::CallBase &call)
 {
     const llvm::Function *callee = call.getCalledFunction();
@@ -86,8 +101,8 @@ static bool is_quiet_call(const llvm::CallBase &call)
 
     return callee->isIntrinsic() || call.doesNotAccessMemory() ||
            name == KILN__RAISE ||
-           (callee->isDeclaration() && name.consume_front(kernel) &&
-            name.starts_with("."));
+           (name.consume_front(kernel) && name.starts_with(".") &&
+            (callee->isDeclaration() || only_computes(*callee)));
 }
 
 static bool is_quiet(const llvm::Instruction &at)

@@ -1,6 +1,7 @@
 /* wide.cc - lets vectors of items go through the loops of their bodies. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/module/wide/wide.h"
+#include "codegen/module/wide/wide_bounds.h"
 
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/VectorUtils.h>
@@ -36,11 +37,13 @@
 namespace
 {
 
-/* What the inner loops of a loop over items do in an iteration. */
+/* What the inner loops of a loop over items do in an iteration. A loop is taken
+   to have eight. */
 struct work {
+    uint64_t turns = 0; /* of arithmetic, where inner loops have more */
+    uint64_t gathers = 0;
     unsigned arithmetic = 0;
     unsigned beside = 0;
-    unsigned gathered = 0;
     unsigned kept = 0;     /* values that go from an iteration to the next */
     unsigned widest = 8;   /* bits of an element, or of what is kept */
     bool has_masks = true; /* the processor's, for all accesses */
@@ -61,6 +64,7 @@ class wide_loops
     bool change_one();
 
   private:
+    bool has_masks_for_floats() const;
     bool has_shape(const llvm::Loop &loop);
     bool is_candidate(llvm::Loop &loop);
     work measure(const wide_values &values, unsigned lanes);
@@ -127,7 +131,17 @@ bool wide_loops::has_shape(const llvm::Loop &loop)
            evolution.hasLoopInvariantBackedgeTakenCount(&loop);
 }
 
-/* Gives the loops a preheader, one latch and an exit of their own. */
+bool wide_loops::has_masks_for_floats() const
+{
+    llvm::Type *type = llvm::FixedVectorType::get(
+        llvm::Type::getFloatTy(function.getContext()), 8);
+
+    return target.isLegalMaskedLoad(type, llvm::Align(4), 0) &&
+           target.isLegalMaskedStore(type, llvm::Align(4), 0);
+}
+
+/* Gives the loops a preheader, one latch and an exit of their own, and those
+   inside of them the same bounds for all items. */
 bool wide_loops::prepare()
 {
     bool changed = false;
@@ -137,6 +151,8 @@ bool wide_loops::prepare()
             kiln__jam_restore_groups(*loop);
             changed |= llvm::simplifyLoop(loop, &dominators, &loops, &evolution,
                                           nullptr, nullptr, false);
+            changed |= has_masks_for_floats() &&
+                       kiln__wide_level(*loop, loops, dominators, evolution);
         }
     return changed;
 }
@@ -176,7 +192,10 @@ work wide_loops::measure(const wide_values &values, unsigned lanes)
     work out;
 
     for (llvm::BasicBlock *block : values.loop.blocks()) {
-        const bool is_inside = loops.getLoopFor(block) != &values.loop;
+        const unsigned depth =
+            loops.getLoopDepth(block) - values.loop.getLoopDepth();
+        const bool is_inside = depth > 0;
+        const uint64_t turns = uint64_t{1} << std::min(3 * depth, 30U);
 
         for (const llvm::Instruction &at : *block) {
             const llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at);
@@ -187,12 +206,13 @@ work wide_loops::measure(const wide_values &values, unsigned lanes)
 
                 out.widest = std::max(out.widest, bits_of(at));
                 out.beside += is_inside && is_beside;
-                out.gathered += is_inside && !is_beside;
+                out.gathers += is_inside && !is_beside ? turns : 0;
                 out.has_masks &=
                     lanes == 0 || !is_beside || is_legal(target, at, lanes);
             } else if (is_inside && values.as_many.contains(&at)) {
                 out.kept += is_phi;
                 out.arithmetic += !is_phi;
+                out.turns += is_phi ? 0 : turns;
                 if (is_phi && !values.is_joined(block))
                     out.widest = std::max(out.widest, bits_of(at));
             }
@@ -216,7 +236,7 @@ bool wide_loops::choose(const wide_values &values, wide_body &out,
 
     out.lanes = bits / w.widest;
     if (out.lanes < 4 || w.arithmetic == 0 ||
-        w.gathered * ARITHMETIC_OF_GATHER > w.arithmetic)
+        w.gathers * ARITHMETIC_OF_GATHER > w.turns)
         return false;
     has_masks = measure(values, out.lanes).has_masks;
     if (!has_masks && !values.heads.empty())
@@ -398,11 +418,15 @@ bool kiln__wide_items(llvm::Function &function,
 {
     bool changed = wide_loops(function, analyses).prepare();
 
+    if (changed)
+        analyses.invalidate(function, llvm::PreservedAnalyses::none());
     for (unsigned i = 0; i < LOOPS_MOST; i++) {
         if (!wide_loops(function, analyses).change_one())
             break;
         analyses.invalidate(function, llvm::PreservedAnalyses::none());
         changed = true;
     }
+    if (kiln__wide_restore(function))
+        analyses.invalidate(function, llvm::PreservedAnalyses::none());
     return changed;
 }

@@ -86,6 +86,9 @@ void wide_emitter::make_one(llvm::Instruction &at)
 
     for (llvm::Use &operand : copy->operands())
         operand.set(one_of(operand.get()));
+    /* The first item may be one that does not come here, others do. */
+    if (values.is_varying(&at))
+        copy->dropPoisonGeneratingFlags();
     if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&at))
         if (!mask.empty() && values.heads.contains(at.getParent())) {
             copy->setOperand(0, safe_place(*load));
@@ -208,6 +211,11 @@ void wide_emitter::make(llvm::Instruction &at)
             access(at);
             return;
         }
+    if (const auto as = kiln__wide_shared(at);
+        as && values.is_varying(at.getOperand(0))) {
+        share(at, *as);
+        return;
+    }
     if (!values.is_varying(&at) || values.as_first.contains(&at))
         make_one(at);
     if (values.as_many.contains(&at))

@@ -6,6 +6,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "codegen/module/wide/wide.h"
+#include "codegen/module/wide/wide_bounds.h"
 
 /* One value for each of the vectors that go side by side; a mask that is empty
    stands for all items. */
@@ -54,6 +55,7 @@ class wide_emitter
                              unsigned part);
     llvm::Value *safe_place(llvm::LoadInst &load);
     llvm::Value *mask_of(unsigned part);
+    void share(llvm::Instruction &at, wide_shared as);
 
     const wide_values &values;
     const wide_body &body;

@@ -65,6 +65,75 @@ void wide_emitter::leave(llvm::BasicBlock &block)
     }
 }
 
+/* ---- what items share ---- */
+
+static llvm::APInt neutral_of(wide_shared as, unsigned width)
+{
+    switch (as) {
+    case wide_shared::least:
+        return llvm::APInt::getSignedMaxValue(width);
+    case wide_shared::least_unsigned:
+        return llvm::APInt::getMaxValue(width);
+    case wide_shared::most:
+        return llvm::APInt::getSignedMinValue(width);
+    default:
+        return llvm::APInt::getZero(width);
+    }
+}
+
+static llvm::Value *join(llvm::IRBuilder<> &b, wide_shared as, llvm::Value *one,
+                         llvm::Value *two)
+{
+    switch (as) {
+    case wide_shared::least:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, one, two);
+    case wide_shared::least_unsigned:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, one, two);
+    case wide_shared::most:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, one, two);
+    case wide_shared::most_unsigned:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, one, two);
+    default:
+        return b.CreateOr(one, two);
+    }
+}
+
+static llvm::Value *join_lanes(llvm::IRBuilder<> &b, wide_shared as,
+                               llvm::Value *vector)
+{
+    const bool is_signed = as == wide_shared::least || as == wide_shared::most;
+
+    switch (as) {
+    case wide_shared::least:
+    case wide_shared::least_unsigned:
+        return b.CreateIntMinReduce(vector, is_signed);
+    case wide_shared::most:
+    case wide_shared::most_unsigned:
+        return b.CreateIntMaxReduce(vector, is_signed);
+    default:
+        return b.CreateOrReduce(vector);
+    }
+}
+
+/* Computes one value for all items that there are. */
+void wide_emitter::share(llvm::Instruction &at, wide_shared as)
+{
+    const unsigned width = at.getType()->getIntegerBitWidth();
+    llvm::Value *result = nullptr;
+
+    for (unsigned i = 0; i < body.parts; i++) {
+        llvm::Value *value = b.CreateFreeze(many_of(at.getOperand(0), i));
+
+        if (!all.empty())
+            value = b.CreateSelect(
+                all[i], value,
+                b.CreateVectorSplat(body.lanes,
+                                    b.getInt(neutral_of(as, width))));
+        result = result == nullptr ? value : join(b, as, result, value);
+    }
+    ones[&at] = body.lanes == 1 ? result : join_lanes(b, as, result);
+}
+
 /* Takes the value of the edge that an item came over. */
 void wide_emitter::blend(llvm::PHINode &phi)
 {

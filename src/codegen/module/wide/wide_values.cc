@@ -1,6 +1,7 @@
 /* wide_values.cc - what the items of a loop have in common, and what not. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/module/wide/wide.h"
+#include "codegen/module/wide/wide_bounds.h"
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
@@ -74,6 +75,8 @@ bool wide_values::spread(llvm::SmallVectorImpl<const llvm::Instruction *> &work)
 
             if (!loop.contains(next))
                 return false;
+            if (kiln__wide_shared(*next))
+                continue;
             if (next->isTerminator()) {
                 if (!is_latch(loop, next->getParent()) &&
                     (!llvm::isa<llvm::BranchInst>(next) ||
@@ -346,7 +349,8 @@ bool wide_values::need()
         for (llvm::Instruction &at : *block) {
             llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at);
 
-            if (at.isTerminator() && !is_latch(loop, block))
+            if ((at.isTerminator() && !is_latch(loop, block)) ||
+                kiln__wide_shared(at))
                 need_many(at.getOperand(0));
             if (pointer == nullptr || !is_varying(pointer))
                 continue;

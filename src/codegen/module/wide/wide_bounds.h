@@ -1,0 +1,29 @@
+/* wide_bounds.h - loops whose bounds differ by item, for C++. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_MODULE_WIDE_BOUNDS_H
+#define KILN_CODEGEN_MODULE_WIDE_BOUNDS_H
+
+#include <optional>
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+
+/* What all items of a vector have instead of a value of their own. */
+enum class wide_shared { least, least_unsigned, most, most_unsigned, any };
+
+/* Returns what the instruction is for a vector, if it is such a value: a freeze
+   of the item's own. */
+std::optional<wide_shared> kiln__wide_shared(const llvm::Instruction &at);
+
+/* Gives loops inside of the loop over items that have other bounds for each
+   item the same ones for all, where that can be done. For a single item, the
+   code still does the same. Returns false where nothing was changed. */
+bool kiln__wide_level(llvm::Loop &items, llvm::LoopInfo &loops,
+                      llvm::DominatorTree &dominators,
+                      llvm::ScalarEvolution &evolution);
+/* Takes back what kiln__wide_level() did to loops that are still there. */
+bool kiln__wide_restore(llvm::Function &function);
+
+#endif /* KILN_CODEGEN_MODULE_WIDE_BOUNDS_H */
