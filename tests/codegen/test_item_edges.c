@@ -6,15 +6,16 @@
 #include "support/written.h"
 
 /*
- * An item compares its id, takes a minimum or the like of it, reads an element
- * at a place that depends on both, and does something more if the comparison
- * holds. What it is compared with is a small number, or a few less than the
- * length of the array, so most items do the same. Each kernel is compiled
- * without optimisation and with it, and must do the same.
+ * An item compares its id, or a little more or less, takes a minimum or the
+ * like of it, reads an element at a place that depends on both, and does
+ * something more if the comparison holds. What it is compared with is a small
+ * number, or a few less than the length of the array, so most items do the
+ * same. Each kernel is compiled without optimisation and with it, and must do
+ * the same.
  */
 
 #define ROOM 256 /* that items write; as many follow, which they read */
-#define KERNELS 60
+#define KERNELS 90
 
 static const char *const predicates[] = {"eq",  "ne",  "slt", "sle", "sgt",
                                          "sge", "ult", "ule", "ugt", "uge"};
@@ -45,6 +46,7 @@ static void put_fixed(written *text, const char *name)
 /* The item changes its own element only. */
 static void put_kernel(written *text)
 {
+    static const int moves[] = {0, 0, 0, 1, 2, 15, 16, -1, -2, -15, -16};
     const char *operation =
         operations[pick(sizeof operations / sizeof *operations)];
     const char *predicate =
@@ -62,7 +64,8 @@ static void put_kernel(written *text)
     put_fixed(text, "a");
     put_fixed(text, "b");
     written_put(text,
-                "  %%c = icmp %s i64 %%x, %%a\n"
+                "  %%moved = add i64 %%x, %d\n"
+                "  %%c = icmp %s i64 %%moved, %%a\n"
                 "  %%m = call i64 @llvm.%s.i64(i64 %%x, i64 %%b)\n"
                 "  %%next = add i64 %%m, 1\n"
                 "  %%at = select i1 %%c, i64 %%next, i64 %%%s\n"
@@ -80,7 +83,8 @@ static void put_kernel(written *text)
                 "end:\n"
                 "  ret i32 0\n"
                 "}\n",
-                predicate, operation, pick(2) ? "m" : "x");
+                moves[pick(sizeof moves / sizeof *moves)], predicate, operation,
+                pick(2) ? "m" : "x");
 }
 
 /* ---- running ---- */
@@ -144,7 +148,7 @@ static void items_at_edges_do_what_they_did(void **state)
 
 /* ---- what is gained ---- */
 
-#define NEIGHBOUR(predicate, number) \
+#define NEIGHBOUR(predicate, compared, number) \
     GROUPS_HEAD \
     "define i32 @k(ptr %item, ptr %y, i64 %n) {\n" \
     "  %x = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
@@ -152,7 +156,8 @@ static void items_at_edges_do_what_they_did(void **state)
     "  br i1 %in, label %body, label %end\n" \
     "body:\n" \
     "  %a = add i64 %n, -1\n" \
-    "  %c = icmp " predicate " i64 %x, " number "\n" \
+    "  %moved = add i64 %x, 2\n" \
+    "  %c = icmp " predicate " i64 %" compared ", " number "\n" \
     "  %next = add i64 %x, 1\n" \
     "  %at = select i1 %c, i64 %next, i64 %x\n" \
     "  %from = getelementptr i32, ptr %y, i64 %at\n" \
@@ -179,15 +184,16 @@ static int loads_vectors(const char *module)
 static void neighbours_are_loaded_as_vectors(void **state)
 {
     (void)state;
-    assert_true(loads_vectors(NEIGHBOUR("slt", "%a")));
-    assert_true(loads_vectors(NEIGHBOUR("sgt", "3")));
+    assert_true(loads_vectors(NEIGHBOUR("slt", "x", "%a")));
+    assert_true(loads_vectors(NEIGHBOUR("sgt", "x", "3")));
+    assert_true(loads_vectors(NEIGHBOUR("slt", "moved", "%n")));
 }
 
 /* There might be many items on both sides. */
 static void what_is_no_edge_stays(void **state)
 {
     (void)state;
-    assert_false(loads_vectors(NEIGHBOUR("sgt", "50")));
+    assert_false(loads_vectors(NEIGHBOUR("sgt", "x", "50")));
 }
 
 int main(void)

@@ -470,6 +470,28 @@ static void neighbours_around_the_end_are_proved(void **state)
           EXACT);
 }
 
+static void a_choice_in_a_sum_is_proved_case_by_case(void **state)
+{
+    (void)state;
+    holds(HEAD "i = global_id(0)\ns = length(out)\nif i < s\n"
+               "l = i == 0 ? 0 : -1\nr = i < s - 1 ? 1 : 0\n"
+               "out[i] = out[i + l] + out[i + r]\nend\nend\n",
+          EXACT);
+    holds(HEAD "i = global_id(0)\ns = length(out)\nif i < s\n"
+               "l = i == 0 ? 0 : -1\nr = i < s - 1 ? 1 : 0\n"
+               "out[i] = out[i + l + r] + out[i - r * l]\nend\nend\n",
+          SOME);
+    /* Both sides count, and a side only where it is chosen. */
+    holds(HEAD "i = global_id(0)\ns = length(out)\nif i < s\n"
+               "l = i == 0 ? -1 : 0\n"
+               "out[i] = out[i + l]\nend\nend\n",
+          ANY);
+    holds(HEAD "i = global_id(0)\ns = length(out)\nif i < s\n"
+               "l = i == 0 ? 1 : -n\n"
+               "out[i] = out[i + l]\nend\nend\n",
+          ANY);
+}
+
 static void what_the_program_looked_up_is_proved_behind_a_guard(void **state)
 {
     (void)state;
@@ -726,6 +748,7 @@ int main(void)
         cmocka_unit_test(an_unguarded_index_is_proved_exactly),
         cmocka_unit_test(a_guard_is_believed),
         cmocka_unit_test(neighbours_around_the_end_are_proved),
+        cmocka_unit_test(a_choice_in_a_sum_is_proved_case_by_case),
         cmocka_unit_test(what_the_program_looked_up_is_proved_behind_a_guard),
         cmocka_unit_test(what_only_data_decide_stays_in_both_bodies),
         cmocka_unit_test(what_a_comparison_says_of_a_difference_is_believed),

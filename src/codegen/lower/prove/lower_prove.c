@@ -85,7 +85,7 @@ void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
                          kiln__prove_symbol *condition)
 {
     const uint32_t op = kiln__ir_node_at(frame->ir, node)->op;
-    const LLVMValueRef certain = kiln__prove_path_range(p, path, condition).low;
+    const LLVMValueRef certain = kiln__prove_holds(p, path, condition);
     kiln__obligation o = {.f = frame->f,
                           .node = node,
                           .path = path,

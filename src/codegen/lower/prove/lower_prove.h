@@ -233,6 +233,12 @@ kiln__prove_path *kiln__prove_path_refine(kiln__prover *p,
                                           kiln__prove_symbol *condition,
                                           int truth);
 
+/* ---- lower_prove_cases.c ---- */
+/* Returns true where the condition holds for all items on the path; NULL:
+   nothing is known. */
+LLVMValueRef kiln__prove_holds(kiln__prover *p, kiln__prove_path *path,
+                               kiln__prove_symbol *condition);
+
 /* ---- lower_prove_value.c: expressions ---- */
 kiln__prove_symbol *kiln__prove_value(kiln__prover *p, kiln__frame *frame,
                                       kiln__prove_path *path, uint32_t node);

@@ -357,6 +357,8 @@ void leveller::level(const bounds &of)
         llvm::Value *now = b.CreateSelect(is_there, next, &phi);
 
         phi.setIncomingValueForBlock(latch, now);
+        if (of.loop->isLoopInvariant(next))
+            continue;
         next->replaceUsesWithIf(now, [&of](const llvm::Use &use) {
             return !of.loop->contains(
                 llvm::cast<llvm::Instruction>(use.getUser()));
