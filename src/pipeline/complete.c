@@ -12,8 +12,8 @@
 #include "context/trace.h"
 #include "context/workers.h"
 #include "stores/stores.h"
-#include "tiers/binary/deferred.h"
 #include "tiers/binary/artifact_meta.h"
+#include "tiers/binary/deferred.h"
 #include "tiers/binary/stored_binary.h"
 #include "tiers/flight.h"
 

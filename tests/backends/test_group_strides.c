@@ -22,7 +22,7 @@ static const char text[] = "kernel sums(y: i64[:], x: i64[:], n)\n"
                            "end\n"
                            "kernel copies(y: i64[:], x: i64[:], n)\n"
                            "    l = local_id(0)\n"
-                           "    i = n + l\n"
+                           "    i = i64(wrap(i32, n)) + l\n"
                            "    before = i\n"
                            "    while length(x) > i\n"
                            "        if x[i] % 2 == 0\n"
@@ -103,6 +103,13 @@ static const char text[] = "kernel sums(y: i64[:], x: i64[:], n)\n"
                            "        y[i] += x[i] + m\n"
                            "        i += global_size(0)\n"
                            "    end\n"
+                           "end\n"
+                           "kernel wraps(y: i64[:], x: i64[:], n)\n"
+                           "    i = global_id(0) + n\n"
+                           "    while i < length(x)\n"
+                           "        y[global_id(0)] += x[i]\n"
+                           "        i += global_size(0)\n"
+                           "    end\n"
                            "end\n";
 
 static const char *const names[] = {"sums",    "copies",      "waits",
@@ -159,10 +166,33 @@ static void items_that_take_turns_do_what_they_did(void **state)
             }
 }
 
+/* The third item begins with the least number, which is no index. */
+static void where_an_id_wraps_around_neighbours_are_not_one_apart(void **state)
+{
+    static const uint8_t levels[] = {KILN_OPT_0, KILN_OPT_3};
+    kiln_package *package = kernels_define(*state, "strides", text);
+    const kiln_array xs = kernels_array(x, MOST), ys = kernels_array(y, MOST);
+    const int64_t n = INT64_MAX - 1;
+    const kernels_argument arguments[] = {
+        {"i64[:]", &ys}, {"i64[:]", &xs}, {"i64", &n}};
+    const kiln_launch launch = {.grid = {64, 1, 1}, .block = {64, 1, 1}};
+
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+
+        options.opt_level = levels[i];
+        assert_fails(KILN_EEXCEPTION, "index -9223372036854775808",
+                     kernels_launch(*state, package, "wraps",
+                                    kernels_config(*state, &options), &launch,
+                                    arguments, 3, &test_error));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_that_take_turns_do_what_they_did),
+        cmocka_unit_test(where_an_id_wraps_around_neighbours_are_not_one_apart),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

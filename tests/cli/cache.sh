@@ -74,6 +74,9 @@ bars 12 expect 0
 quiet err
 bars 20 with KILN_CACHE=must-hit expect 1
 says err "must be (must-hit)"
+# Without a code generator the launch fails, and the entry stays.
+bars 20 with KILN_CODEGEN_PATH=/nowhere expect 1
+bars 12 with KILN_CODEGEN_PATH=/nowhere expect 0
 expect 0 cache export bars.pack
 expect 0 cache clear --yes
 bars 20 with KILN_CACHE_PATH="$PWD/bars.pack" with KILN_CACHE=must-hit \

@@ -15,7 +15,7 @@
 /*
  * The first thread that needs the body makes it, and others that need it wait.
  * A failure is told to the launch and not kept: the next launch tries again. If
- * the artifact is the reason, it is dropped, and the next process builds it.
+ * the artifact is damaged, it is dropped, and the next process builds it.
  *
  * In a child of fork() the thread that was making a body may be gone. Its
  * process is noted, so that the child sees that it has to do it itself.
@@ -115,7 +115,7 @@ static kiln_status make(kiln__host_module *module, uint32_t unproved,
                                error);
     if (status == KILN_OK)
         status = load_complete(module, complete, error);
-    if (status == KILN_ECORRUPT || status == KILN_ECODEGEN)
+    if (status == KILN_ECORRUPT)
         kiln__artifact_reject(context, module->artifact);
     kiln_artifact_release(complete);
     return status;

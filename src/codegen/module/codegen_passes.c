@@ -57,8 +57,8 @@
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
     "gvn<>," COMBINE ",adce," MIDDLE "," KILN__WIDE_ITEMS "," KILN__JAM_ITEMS \
-    "," KILN__HIDE_CUT_COUNTERS ",loop-vectorize,infer-alignment," COMBINE \
-    "," LATE "," \
+    "," KILN__HIDE_CUT_COUNTERS "," KILN__SAFE_VECTORS \
+    ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"
 
 /* Passes in LLVM's text form. */

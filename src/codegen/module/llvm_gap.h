@@ -75,11 +75,12 @@ LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
 /* ---- llvm_gap_passes.cc ---- */
-/* Among the names of passes, three of our own: see there, item_jam.cc and
-   wide.cc. LLVM's pipelines for levels have them already. */
+/* Among the names of passes, four of our own: see there, item_jam.cc, wide.cc
+   and vector_safety.cc. LLVM's pipelines for levels have them already. */
 #define KILN__WIDE_ITEMS "kiln-wide-items"
 #define KILN__JAM_ITEMS "kiln-jam-items"
 #define KILN__HIDE_CUT_COUNTERS "kiln-hide-cut-counters"
+#define KILN__SAFE_VECTORS "kiln-safe-vectors"
 /* Runs passes, given by their names. Returns NULL, or a message for free(). */
 char *kiln__llvm_run_passes(LLVMModuleRef module, const char *names,
                             LLVMTargetMachineRef machine, int vectorizes);

@@ -17,6 +17,7 @@
 #include "codegen/module/item_jam.h"
 #include "codegen/module/item_reuse.h"
 #include "codegen/module/llvm_gap.h"
+#include "codegen/module/vector_safety.h"
 #include "codegen/module/wide/wide.h"
 
 using namespace llvm::PatternMatch;
@@ -121,6 +122,21 @@ struct wide_items : llvm::PassInfoMixin<wide_items> {
     }
 };
 
+struct safe_vectors : llvm::PassInfoMixin<safe_vectors> {
+    static llvm::PreservedAnalyses run(llvm::Function &function,
+                                       llvm::FunctionAnalysisManager &analyses)
+    {
+        return kiln__make_vectors_safe(function, analyses)
+                   ? llvm::PreservedAnalyses::none()
+                   : llvm::PreservedAnalyses::all();
+    }
+
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
 struct jam_items : llvm::PassInfoMixin<jam_items> {
     static llvm::PreservedAnalyses run(llvm::Function &function,
                                        llvm::FunctionAnalysisManager &analyses)
@@ -146,19 +162,24 @@ struct jam_items : llvm::PassInfoMixin<jam_items> {
 
 } // namespace
 
-static void add_ours(llvm::PassBuilder &builder)
+static void add_ours(llvm::PassBuilder &builder, bool vectorizes)
 {
     builder.registerVectorizerStartEPCallback(
-        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+        [vectorizes](llvm::FunctionPassManager &passes,
+                     llvm::OptimizationLevel) {
             passes.addPass(wide_items());
             passes.addPass(jam_items());
             passes.addPass(hide_cut_counters());
+            if (vectorizes)
+                passes.addPass(safe_vectors());
         });
     builder.registerPipelineParsingCallback(
         [](llvm::StringRef name, llvm::FunctionPassManager &passes,
            llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
             if (name == KILN__WIDE_ITEMS)
                 passes.addPass(wide_items());
+            else if (name == KILN__SAFE_VECTORS)
+                passes.addPass(safe_vectors());
             else if (name == KILN__JAM_ITEMS)
                 passes.addPass(jam_items());
             else if (name == KILN__HIDE_CUT_COUNTERS)
@@ -185,7 +206,7 @@ char *kiln__llvm_run_passes(LLVMModuleRef module, const char *names,
     tuning.SLPVectorization = vectorizes != 0;
     llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine),
                               tuning, std::nullopt, &callbacks);
-    add_ours(builder);
+    add_ours(builder, vectorizes != 0);
     builder.registerLoopAnalyses(loops);
     builder.registerFunctionAnalyses(functions);
     builder.registerCGSCCAnalyses(graphs);

@@ -252,7 +252,9 @@ const char *kiln__parser_parameter_hint(kiln__parser *p)
     if (p->ahead.kind != KILN__TOKEN_NAME && !pointer)
         return NULL;
     for (size_t i = 0; i < COUNT(qualifiers); i++)
-        if (!pointer && kiln__parser_is_word(p, &p->token, qualifiers[i]))
+        if (!pointer && p->token.span.size == strlen(qualifiers[i]) &&
+            memcmp(p->source->text + p->token.span.start, qualifiers[i],
+                   p->token.span.size) == 0)
             return "an array is `a: f32[:]`, a number `n: i32`";
     type = type_named(p, &p->token);
     if (type == NULL)

@@ -6,8 +6,8 @@
 #include "context/keys/key.h"
 #include "pipeline/cache_tools/cache_entries.h"
 #include "pipeline/job_keys.h"
-#include "tiers/binary/deferred.h"
 #include "tiers/binary/artifact_meta.h"
+#include "tiers/binary/deferred.h"
 #include "tiers/entry_describe.h"
 #include "tiers/frontends.h"
 

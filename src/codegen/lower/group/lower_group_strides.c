@@ -25,6 +25,8 @@
  */
 
 #define STEP_MAX 4096 /* of a constant */
+#define BITS_MOST 56u /* of a number that is added to an id */
+#define DEPTH_MOST 8u
 
 typedef kiln__node_list list;
 
@@ -219,7 +221,44 @@ static size_t fixed_part(const strider *s, const kiln__ir_node *sum)
     return i;
 }
 
-/* True if the expression is the item's id and what is the same for all. */
+/* How many bits a number that is the same for all items has at most, with its
+   sign; sizes are those of memory. */
+static unsigned bits_of(const strider *s, const turns *of, uint32_t index,
+                        unsigned depth)
+{
+    const kiln__ir_node *node = node_at(s, value_of(s, of, index));
+    const unsigned all = 64;
+    unsigned a, b;
+
+    switch ((uint32_t)node->op) {
+    case KILN__IR_CONST:
+        return node->imm >= -STEP_MAX && node->imm <= STEP_MAX ? 14 : all;
+    case KILN__IR_QUERY:
+    case KILN__IR_LENGTH:
+    case KILN__IR_SIZE:
+        return 42;
+    case KILN__IR_CONVERT:
+        return kiln__scalar_of(
+                   kiln__ir_kind(s->ir,
+                                 kiln__ir_operand_at(s->ir, node, 0)->type))
+                   ->bits +
+               1u;
+    case KILN__IR_ADD:
+    case KILN__IR_SUB:
+    case KILN__IR_MUL:
+        break;
+    default:
+        return all;
+    }
+    if (depth == DEPTH_MOST)
+        return all;
+    a = bits_of(s, of, kiln__ir_operand(s->ir, node, 0), depth + 1);
+    b = bits_of(s, of, kiln__ir_operand(s->ir, node, 1), depth + 1);
+    return node->op == KILN__IR_MUL ? a + b : (a > b ? a : b) + 1;
+}
+
+/* True if the expression is the item's id and what is the same for all, and
+   small: where a sum wraps around, neighbours are not one apart. */
 static int has_id(const strider *s, const turns *of, uint32_t index)
 {
     const kiln__ir_node *node = node_at(s, value_of(s, of, index));
@@ -227,6 +266,8 @@ static int has_id(const strider *s, const turns *of, uint32_t index)
 
     return is_own_id(node) ||
            (fixed < 2 &&
+            bits_of(s, of, kiln__ir_operand(s->ir, node, fixed), 0) <=
+                BITS_MOST &&
             has_id(s, of, kiln__ir_operand(s->ir, node, 1 - fixed)));
 }
 

@@ -47,6 +47,7 @@ struct work {
     unsigned kept = 0;     /* values that go from an iteration to the next */
     unsigned widest = 8;   /* bits of an element, or of what is kept */
     bool has_masks = true; /* the processor's, for all accesses */
+    bool is_level = false; /* bounds of a loop differ by item */
 };
 
 class wide_loops
@@ -201,6 +202,7 @@ work wide_loops::measure(const wide_values &values, unsigned lanes)
             const llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at);
             const bool is_phi = llvm::isa<llvm::PHINode>(at);
 
+            out.is_level |= kiln__wide_shared(at).has_value();
             if (pointer != nullptr && values.is_varying(pointer)) {
                 const bool is_beside = values.is_beside(at);
 
@@ -235,8 +237,9 @@ bool wide_loops::choose(const wide_values &values, wide_body &out,
         target.getNumberOfRegisters(target.getRegisterClassForType(true));
 
     out.lanes = bits / w.widest;
+    /* Half of a triangle's arithmetic is masks. */
     if (out.lanes < 4 || w.arithmetic == 0 ||
-        w.gathers * ARITHMETIC_OF_GATHER > w.turns)
+        w.gathers * ARITHMETIC_OF_GATHER * (w.is_level ? 2 : 1) > w.turns)
         return false;
     has_masks = measure(values, out.lanes).has_masks;
     if (!has_masks && !values.heads.empty())
