@@ -214,15 +214,19 @@ static std::optional<edge> edge_of_call(const trim_loop &l,
     return std::nullopt;
 }
 
-/* True if a branch, or the place of an access, depends on the value. */
-static bool matters(const llvm::Instruction &at, unsigned depth)
+/* True if the place of an access depends on the value, or in a loop with no
+   other inside, a branch. Elsewhere that is mostly the guard of a loop. */
+static bool matters(const llvm::Loop &loop, const llvm::Instruction &at,
+                    unsigned depth)
 {
-    return llvm::any_of(at.users(), [depth](const llvm::User *user) {
+    return llvm::any_of(at.users(), [&loop, depth](const llvm::User *user) {
         const auto *next = llvm::cast<llvm::Instruction>(user);
 
-        return llvm::isa<llvm::BranchInst, llvm::GetElementPtrInst>(next) ||
+        return (llvm::isa<llvm::BranchInst>(next) && loop.isInnermost()) ||
+               llvm::isa<llvm::GetElementPtrInst>(next) ||
                (next->getType()->isIntegerTy() && depth < DEPTH_MOST &&
-                !llvm::isa<llvm::PHINode>(next) && matters(*next, depth + 1));
+                !llvm::isa<llvm::PHINode>(next) &&
+                matters(loop, *next, depth + 1));
     });
 }
 
@@ -236,7 +240,8 @@ static void find_edges(splitter &s)
                 found = edge_of_comparison(s.l, *compare);
             else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&at))
                 found = edge_of_call(s.l, *call);
-            if (found && &at != s.l.jump->getCondition() && matters(at, 0))
+            if (found && &at != s.l.jump->getCondition() &&
+                matters(*s.l.loop, at, 0))
                 s.edges.push_back(*found);
         }
 }
