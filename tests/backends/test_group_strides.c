@@ -156,6 +156,8 @@ static void items_that_take_turns_do_what_they_did(void **state)
                 if (strcmp(names[n], "copies") == 0 &&
                     shapes[i][0] != shapes[i][1])
                     continue; /* groups would race */
+                if (strcmp(names[n], "waits") == 0 && shapes[i][1] != 64)
+                    continue; /* it would read what no item wrote */
                 run(*state, names[n], KILN_OPT_0, sizes[s], shapes[i]);
                 memcpy(expected, y, sizeof y);
                 run(*state, names[n], KILN_OPT_3, sizes[s], shapes[i]);
