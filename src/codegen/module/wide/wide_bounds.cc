@@ -7,6 +7,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 /*
  *     for j in i..n            for j in least(i)..n
@@ -18,8 +19,10 @@
  * item that takes part: the one with the least start, where starts differ, or
  * with the greatest end, where ends do. So what is loaded for all items is
  * there. What is an item's own is accessed only if it takes part, and what it
- * sums up changes only then. Where both bounds differ, there may be iterations
- * in which none takes part, and the loop is left as it is.
+ * sums up changes only then. Where both bounds differ, there might be
+ * iterations in which none takes part. So iterations are counted from 0, for
+ * each item from its own start: then only ends differ, or if all have as many
+ * iterations, nothing does.
  *
  * The end is asked for behind an iteration. So it has to be known that items
  * that go through the loop begin before its end.
@@ -76,6 +79,7 @@ struct bounds {
     llvm::ICmpInst *compare; /* of the latch: is there a next iteration? */
     unsigned end;            /* its operand that is the end */
     bool start_differs;
+    bool end_differs;
 };
 
 class leveller
@@ -105,7 +109,10 @@ class leveller
     static llvm::Instruction *share_guard(const bounds &of);
     static llvm::Value *share_start(const bounds &of, llvm::Value *enters);
     static llvm::Value *share_end(const bounds &of, llvm::Value *enters);
-    void level(const bounds &of);
+    llvm::Value *count_of(const bounds &of);
+    bounds rebase(bounds of);
+    static llvm::Value *share(const bounds &of, llvm::Instruction *enters);
+    void level(bounds of);
     void access_if(llvm::ArrayRef<llvm::BasicBlock *> blocks,
                    llvm::Value *takes_part);
 
@@ -236,8 +243,9 @@ bool leveller::read(llvm::Loop &loop, bounds &out) const
         return false;
     out.start_differs =
         differs(out.counter->getIncomingValueForBlock(loop.getLoopPreheader()));
-    return out.start_differs != differs(out.compare->getOperand(out.end)) &&
-           read_guard(out) && begins_before_end(out) && keeps_values(out);
+    out.end_differs = differs(out.compare->getOperand(out.end));
+    return (out.start_differs || out.end_differs) && read_guard(out) &&
+           begins_before_end(out) && keeps_values(out);
 }
 
 /* Finds the outermost loops inside of one whose bounds differ. */
@@ -334,12 +342,67 @@ llvm::Value *leveller::share_end(const bounds &of, llvm::Value *enters)
                         of.counter, end);
 }
 
-/* Gives the loop the same bounds for all items, and lets what an item carries
-   change only in iterations in which it takes part. */
-void leveller::level(const bounds &of)
+/* Returns how many iterations an item has. */
+llvm::Value *leveller::count_of(const bounds &of)
 {
+    llvm::SCEVExpander expander(evolution, "wide");
+    llvm::BasicBlock *before = of.loop->getLoopPreheader();
+    llvm::Value *start = of.counter->getIncomingValueForBlock(before);
+    llvm::Value *end = of.compare->getOperand(of.end);
+    llvm::Instruction *outside = items.getLoopPreheader()->getTerminator();
+    const llvm::SCEV *count = evolution.getMinusSCEV(evolution.getSCEV(end),
+                                                     evolution.getSCEV(start));
+
+    if (evolution.isLoopInvariant(count, &items) &&
+        expander.isSafeToExpandAt(count, outside))
+        return expander.expandCodeFor(count, start->getType(),
+                                      outside->getIterator());
+    llvm::Instruction *difference = llvm::BinaryOperator::CreateSub(
+        end, start, "", before->getTerminator()->getIterator());
+
+    varying.insert(difference);
+    return difference;
+}
+
+/* Counts iterations from 0. */
+bounds leveller::rebase(bounds of)
+{
+    llvm::BasicBlock *header = of.loop->getHeader();
+    llvm::BasicBlock *before = of.loop->getLoopPreheader();
     llvm::BasicBlock *latch = of.loop->getLoopLatch();
-    llvm::Instruction *enters = share_guard(of);
+    llvm::Value *start = of.counter->getIncomingValueForBlock(before);
+    llvm::Value *count = count_of(of);
+    llvm::Type *type = start->getType();
+    llvm::IRBuilder<> b(header, header->begin());
+    llvm::PHINode *turn = b.CreatePHI(type, 2);
+
+    b.SetInsertPoint(header, header->getFirstInsertionPt());
+    llvm::Value *number = b.CreateAdd(start, turn);
+
+    b.SetInsertPoint(latch->getTerminator());
+    llvm::Value *next = b.CreateAdd(turn, llvm::ConstantInt::get(type, 1));
+    auto *compare = new llvm::ICmpInst(latch->getTerminator()->getIterator(),
+                                       llvm::CmpInst::ICMP_ULT, next, count);
+
+    turn->addIncoming(llvm::ConstantInt::get(type, 0), before);
+    turn->addIncoming(next, latch);
+    of.compare->replaceAllUsesWith(compare);
+    of.compare->eraseFromParent();
+    of.counter->replaceAllUsesWith(number);
+    of.counter->eraseFromParent();
+    of.compare = compare;
+    of.counter = turn;
+    of.end = 1;
+    of.start_differs = false;
+    of.end_differs = differs(count);
+    return of;
+}
+
+/* Returns whether the item takes part in an iteration; NULL: always. */
+llvm::Value *leveller::share(const bounds &of, llvm::Instruction *enters)
+{
+    if (!of.start_differs && !of.end_differs)
+        return enters;
     llvm::Value *is_there =
         of.start_differs ? share_start(of, enters) : share_end(of, enters);
     llvm::IRBuilder<> b(
@@ -348,8 +411,25 @@ void leveller::level(const bounds &of)
 
     if (enters != nullptr)
         is_there = b.CreateLogicalAnd(enters, is_there);
-    is_there = mark(b, is_there, TAKES_PART, "");
-    b.SetInsertPoint(latch->getTerminator());
+    return mark(b, is_there, TAKES_PART, "");
+}
+
+/* Gives the loop the same bounds for all items, and lets what an item carries
+   change only in iterations in which it takes part. */
+void leveller::level(bounds of)
+{
+    llvm::BasicBlock *latch = of.loop->getLoopLatch();
+
+    if (of.start_differs && of.end_differs)
+        of = rebase(of);
+    llvm::Instruction *enters = share_guard(of);
+    llvm::Value *is_there = share(of, enters);
+
+    spread();
+    if (is_there == nullptr)
+        return;
+    llvm::IRBuilder<> b(latch->getTerminator());
+
     for (llvm::PHINode &phi : of.loop->getHeader()->phis()) {
         if (&phi == of.counter)
             continue;
@@ -364,7 +444,6 @@ void leveller::level(const bounds &of)
                 llvm::cast<llvm::Instruction>(use.getUser()));
         });
     }
-    spread();
     access_if(llvm::to_vector(of.loop->blocks()), is_there);
     if (enters != nullptr)
         access_if({of.loop->getLoopPreheader(), of.loop->getUniqueExitBlock()},
