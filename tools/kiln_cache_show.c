@@ -127,6 +127,7 @@ static void explain_json(json *out, const kiln_cache_answer *answer,
     json_text(out, "fault",
               answer->nearest != NULL ? answer->nearest->fault : NULL);
     json_text(out, "session", answer->session);
+    json_text(out, "checked", answer->checked);
     json_array(out, "fields");
     for (size_t i = 0; i < answer->field_count; i++) {
         json_object(out, NULL);

@@ -65,6 +65,8 @@ says err "bars.kiln:5:"
 says err "this check in bars.bars cannot be proved"
 expect 0 cache explain bars.kiln bars 'i64[:]' i64 i64
 says out "ran with all checks: bars.kiln:5:"
+json explain bars.kiln bars 'i64[:]' i64 i64
+says out '"checked": "bars.kiln:5:'
 # Another process has it, and needs no code generator.
 bars 20 with KILN_CACHE=must-hit with KILN_CODEGEN_PATH=/nowhere expect 0
 line 1 "1 1 1 1 1 1 1 1 1 1 1 1"
