@@ -6,7 +6,6 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
-#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 /*
@@ -27,45 +26,9 @@
  * The end is asked for behind an iteration. So it has to be known that items
  * that go through the loop begin before its end.
  *
- * least(), most() and any() are marked freezes of the item's own value. So for
- * a single item the code does what it did, and what vectors do not take is
- * changed back.
+ * For a single item the code does what it did, and what vectors do not take is
+ * changed back (wide_shared.cc).
  */
-
-#define SHARED "kiln.shared"
-#define TAKES_PART "kiln.takes.part"
-#define UNSIGNED "unsigned"
-
-/* ---- marks ---- */
-
-static llvm::Instruction *mark(llvm::IRBuilder<> &b, llvm::Value *value,
-                               const char *kind, llvm::StringRef text)
-{
-    auto *at =
-        llvm::cast<llvm::Instruction>(b.Insert(new llvm::FreezeInst(value)));
-    llvm::LLVMContext &context = at->getContext();
-
-    at->setMetadata(
-        kind, llvm::MDNode::get(context, llvm::MDString::get(context, text)));
-    return at;
-}
-
-std::optional<wide_shared> kiln__wide_shared(const llvm::Instruction &at)
-{
-    const llvm::MDNode *node =
-        llvm::isa<llvm::FreezeInst>(at) ? at.getMetadata(SHARED) : nullptr;
-
-    if (node == nullptr)
-        return std::nullopt;
-    const llvm::StringRef text =
-        llvm::cast<llvm::MDString>(node->getOperand(0))->getString();
-
-    return text == "least"    ? wide_shared::least
-           : text == "uleast" ? wide_shared::least_unsigned
-           : text == "most"   ? wide_shared::most
-           : text == "umost"  ? wide_shared::most_unsigned
-                              : wide_shared::any;
-}
 
 namespace
 {
@@ -276,11 +239,11 @@ llvm::Instruction *leveller::share_guard(const bounds &of)
 
     if (!of.enters_if)
         enters = b.CreateNot(enters);
-    llvm::Value *any = mark(b, enters, SHARED, "any");
+    llvm::Value *any = kiln__wide_share(b, enters, wide_shared::any);
 
     of.guard->setCondition(of.enters_if ? any : b.CreateNot(any));
     b.SetInsertPoint(of.loop->getLoopPreheader()->getFirstInsertionPt());
-    llvm::Instruction *takes_part = mark(b, enters, TAKES_PART, "");
+    llvm::Instruction *takes_part = kiln__wide_takes_part(b, enters);
 
     b.SetInsertPoint(behind->getTerminator());
     for (llvm::PHINode &phi : meet->phis())
@@ -310,11 +273,13 @@ llvm::Value *leveller::share_start(const bounds &of, llvm::Value *enters)
     llvm::IRBuilder<> b(before->getTerminator());
 
     of.counter->setIncomingValueForBlock(
-        before, mark(b,
-                     of_those(b, start, enters,
-                              is_signed ? llvm::APInt::getSignedMaxValue(width)
-                                        : llvm::APInt::getMaxValue(width)),
-                     SHARED, is_signed ? "least" : "uleast"));
+        before,
+        kiln__wide_share(
+            b,
+            of_those(b, start, enters,
+                     is_signed ? llvm::APInt::getSignedMaxValue(width)
+                               : llvm::APInt::getMaxValue(width)),
+            is_signed ? wide_shared::least : wide_shared::least_unsigned));
     b.SetInsertPoint(of.loop->getHeader(),
                      of.loop->getHeader()->getFirstInsertionPt());
     return b.CreateICmp(is_signed ? llvm::CmpInst::ICMP_SGE
@@ -330,11 +295,13 @@ llvm::Value *leveller::share_end(const bounds &of, llvm::Value *enters)
     llvm::IRBuilder<> b(of.loop->getLoopPreheader()->getTerminator());
 
     of.compare->setOperand(
-        of.end, mark(b,
-                     of_those(b, end, enters,
-                              is_signed ? llvm::APInt::getSignedMinValue(width)
-                                        : llvm::APInt::getMinValue(width)),
-                     SHARED, is_signed ? "most" : "umost"));
+        of.end,
+        kiln__wide_share(
+            b,
+            of_those(b, end, enters,
+                     is_signed ? llvm::APInt::getSignedMinValue(width)
+                               : llvm::APInt::getMinValue(width)),
+            is_signed ? wide_shared::most : wide_shared::most_unsigned));
     b.SetInsertPoint(of.loop->getHeader(),
                      of.loop->getHeader()->getFirstInsertionPt());
     return b.CreateICmp(is_signed ? llvm::CmpInst::ICMP_SLT
@@ -411,7 +378,7 @@ llvm::Value *leveller::share(const bounds &of, llvm::Instruction *enters)
 
     if (enters != nullptr)
         is_there = b.CreateLogicalAnd(enters, is_there);
-    return mark(b, is_there, TAKES_PART, "");
+    return kiln__wide_takes_part(b, is_there);
 }
 
 /* Gives the loop the same bounds for all items, and lets what an item carries
@@ -507,50 +474,4 @@ bool kiln__wide_level(llvm::Loop &items, llvm::LoopInfo &loops,
                       llvm::ScalarEvolution &evolution)
 {
     return leveller(items, loops, dominators, evolution).run();
-}
-
-/* ---- back ---- */
-
-/* The item takes part in each iteration. */
-static void take_part(llvm::Instruction &at)
-{
-    llvm::SmallVector<llvm::BasicBlock *, 16> heads;
-
-    for (llvm::User *user : llvm::make_early_inc_range(at.users()))
-        if (auto *choice = llvm::dyn_cast<llvm::SelectInst>(user)) {
-            choice->replaceAllUsesWith(choice->getTrueValue());
-            choice->eraseFromParent();
-        } else {
-            heads.push_back(llvm::cast<llvm::Instruction>(user)->getParent());
-        }
-    at.replaceAllUsesWith(llvm::ConstantInt::getTrue(at.getContext()));
-    at.eraseFromParent();
-    for (llvm::BasicBlock *head : heads) {
-        llvm::BasicBlock *then = head->getTerminator()->getSuccessor(0);
-        llvm::BasicBlock *tail = then->getSingleSuccessor();
-
-        llvm::ConstantFoldTerminator(head);
-        llvm::MergeBlockIntoPredecessor(then);
-        llvm::MergeBlockIntoPredecessor(tail);
-    }
-}
-
-bool kiln__wide_restore(llvm::Function &function)
-{
-    llvm::SmallVector<llvm::Instruction *, 8> shared, takes_part;
-
-    for (llvm::BasicBlock &block : function)
-        for (llvm::Instruction &at : block)
-            if (kiln__wide_shared(at))
-                shared.push_back(&at);
-            else if (llvm::isa<llvm::FreezeInst>(at) &&
-                     at.getMetadata(TAKES_PART) != nullptr)
-                takes_part.push_back(&at);
-    for (llvm::Instruction *at : shared) {
-        at->replaceAllUsesWith(at->getOperand(0));
-        at->eraseFromParent();
-    }
-    for (llvm::Instruction *at : takes_part)
-        take_part(*at);
-    return !shared.empty() || !takes_part.empty();
 }

@@ -8,7 +8,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Dominators.h>
-#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IRBuilder.h>
 
 /* What all items of a vector have instead of a value of their own. */
 enum class wide_shared { least, least_unsigned, most, most_unsigned, any };
@@ -16,6 +16,13 @@ enum class wide_shared { least, least_unsigned, most, most_unsigned, any };
 /* Returns what the instruction is for a vector, if it is such a value: a freeze
    of the item's own. */
 std::optional<wide_shared> kiln__wide_shared(const llvm::Instruction &at);
+
+/* Makes such a value of the item's own. */
+llvm::Instruction *kiln__wide_share(llvm::IRBuilder<> &b, llvm::Value *value,
+                                    wide_shared as);
+/* Marks the condition that an item takes part in an iteration. */
+llvm::Instruction *kiln__wide_takes_part(llvm::IRBuilder<> &b,
+                                         llvm::Value *value);
 
 /* Gives loops inside of the loop over items that have other bounds for each
    item the same ones for all, where that can be done. For a single item, the
