@@ -17,7 +17,7 @@
  * As long as nothing before has had an effect, it does not matter when the
  * question is asked. So on the right, every loop over items asks again, and no
  * array says who has ended. Then the bounds of these loops can answer
- * (codegen/module/trim.h). There may be several questions in a row.
+ * (codegen/module/items/trim.h). There may be several questions in a row.
  */
 
 #define GUARDS_MAX 8

@@ -13,9 +13,9 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 
-#include "codegen/module/item_interleave.h"
-#include "codegen/module/item_jam.h"
-#include "codegen/module/item_reuse.h"
+#include "codegen/module/items/item_interleave.h"
+#include "codegen/module/items/item_jam.h"
+#include "codegen/module/items/item_reuse.h"
 #include "codegen/module/llvm_gap.h"
 #include "codegen/module/vector_safety.h"
 #include "codegen/module/wide/wide.h"

@@ -12,7 +12,8 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
-#include "codegen/module/item_jam.h"
+#include "codegen/module/items/item_jam.h"
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
 
 /*
@@ -86,16 +87,12 @@ class wide_loops
 
 static bool is_wanted(const llvm::Loop &loop)
 {
-    size_t size = 0;
-
-    if (loop.isInnermost() ||
-        llvm::findOptionMDForLoop(&loop, KILN__ITEM_LOOP) == nullptr ||
-        llvm::getBooleanLoopAttribute(&loop, "llvm.loop.isvectorized") ||
-        llvm::hasVectorizeTransformation(&loop) == llvm::TM_SuppressedByUser)
-        return false;
-    for (const llvm::BasicBlock *block : loop.blocks())
-        size += block->size();
-    return size <= SIZE_MOST;
+    return !loop.isInnermost() &&
+           llvm::findOptionMDForLoop(&loop, KILN__ITEM_LOOP) != nullptr &&
+           !llvm::getBooleanLoopAttribute(&loop, "llvm.loop.isvectorized") &&
+           llvm::hasVectorizeTransformation(&loop) !=
+               llvm::TM_SuppressedByUser &&
+           kiln__trim_size(loop) <= SIZE_MOST;
 }
 
 /* True if an item gives the next one nothing but counters, and the code behind
@@ -256,11 +253,8 @@ bool wide_loops::choose(const wide_values &values, wide_body &out,
 /* True for a loop whose iterations wait for a sum of floats, in order. */
 static bool waits(const llvm::Loop &inner)
 {
-    size_t size = 0;
     bool does_wait = false;
 
-    for (const llvm::BasicBlock *block : inner.blocks())
-        size += block->size();
     for (const llvm::PHINode &phi : inner.getHeader()->phis()) {
         const auto *next = llvm::dyn_cast<llvm::Instruction>(
             phi.getIncomingValueForBlock(inner.getLoopLatch()));
@@ -269,7 +263,7 @@ static bool waits(const llvm::Loop &inner)
                      next->getType()->isFloatingPointTy() &&
                      !next->hasAllowReassoc() && inner.contains(next);
     }
-    return does_wait && size <= ROW_MOST;
+    return does_wait && kiln__trim_size(inner) <= ROW_MOST;
 }
 
 /* True for a loop that gives nothing to what follows it. */

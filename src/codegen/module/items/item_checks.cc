@@ -16,8 +16,8 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
-#include "codegen/module/trim.h"
 
 /*
  * The proof of a group knows nothing of numbers in memory, so indices that are
@@ -53,7 +53,7 @@
 
 #define LOOP_MOST 400u /* instructions */
 #define NEEDS_MOST 64u /* of the loop that asks */
-#define LOOPS_MOST 64u /* of a function; analyses are made anew for each */
+#define LOOPS_MOST 64u /* of a function */
 
 using namespace llvm::PatternMatch;
 
@@ -419,55 +419,20 @@ static void split(const asker &a)
 
 /* ---- functions ---- */
 
-static bool is_small(const llvm::Loop &loop)
+static bool is_wanted(llvm::Loop &loop, trim_loop &out)
 {
-    size_t size = 0;
-
-    for (const llvm::BasicBlock *block : loop.blocks())
-        size += block->size();
-    return size <= LOOP_MOST;
+    return loop.isInnermost() && kiln__trim_size(loop) <= LOOP_MOST &&
+           loop.getExitingBlock() == nullptr &&
+           kiln__trim_is_item_loop(&loop, out);
 }
 
-static bool may_ask(llvm::Loop *loop, trim_loop &l)
+static void ask_if_possible(const trim_loop &l,
+                            const llvm::DominatorTree &dominators)
 {
-    return loop->isInnermost() && is_small(*loop) &&
-           loop->getExitingBlock() == nullptr &&
-           kiln__trim_is_item_loop(loop, l);
-}
-
-/* Asks for the loop with this header. */
-static void ask_at(llvm::Function &function, const llvm::BasicBlock *header)
-{
-    const llvm::DominatorTree dominators(function);
-    const llvm::LoopInfo loops(dominators);
-    llvm::Loop *loop = loops.getLoopFor(header);
-    trim_loop l;
-
-    if (loop == nullptr || loop->getHeader() != header || !may_ask(loop, l))
-        return;
     asker a(l, dominators);
 
     if (find_checks(a) && find_needs(a) && is_plain(a))
         split(a);
-}
-
-static void ask_in(llvm::Function &function)
-{
-    std::vector<const llvm::BasicBlock *> headers;
-
-    {
-        const llvm::DominatorTree dominators(function);
-        const llvm::LoopInfo loops(dominators);
-        trim_loop l;
-
-        for (llvm::Loop *loop : loops.getLoopsInPreorder())
-            if (may_ask(loop, l))
-                headers.push_back(loop->getHeader());
-    }
-    if (headers.size() > LOOPS_MOST)
-        return;
-    for (const llvm::BasicBlock *header : headers)
-        ask_at(function, header);
 }
 
 /* True for a loop inside of items that may raise. */
@@ -501,7 +466,6 @@ int kiln__llvm_items_raise_in_loops(LLVMModuleRef module)
 
 void kiln__llvm_ask_items(LLVMModuleRef module)
 {
-    for (llvm::Function &function : *llvm::unwrap(module))
-        if (!function.isDeclaration())
-            ask_in(function);
+    kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted,
+                    ask_if_possible);
 }

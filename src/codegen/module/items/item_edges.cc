@@ -14,8 +14,8 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
-#include "codegen/module/trim.h"
 
 /*
  *     for i in first..end
@@ -38,11 +38,9 @@
  * item leaves it early.
  */
 
-#define NEAR 16u       /* items of the first and of the last loop */
-#define LOOP_MOST 200u /* instructions */
-#define LOOPS_MOST \
-    256u /* of a function; the analyses are made anew for each \
-          */
+#define NEAR 16u        /* items of the first and of the last loop */
+#define LOOP_MOST 200u  /* instructions */
+#define LOOPS_MOST 256u /* of a function */
 #define DEPTH_MOST 4u
 
 using namespace llvm::PatternMatch;
@@ -378,26 +376,16 @@ static void split(splitter &s)
 
 /* ---- functions ---- */
 
-static bool is_small(const llvm::Loop &loop)
+static bool is_wanted(llvm::Loop &loop, trim_loop &out)
 {
-    size_t size = 0;
-
-    for (const llvm::BasicBlock *block : loop.blocks())
-        size += block->size();
-    return size <= LOOP_MOST;
+    return kiln__trim_size(loop) <= LOOP_MOST &&
+           loop.getExitingBlock() != nullptr &&
+           kiln__trim_is_item_loop(&loop, out);
 }
 
-/* Splits the loop with this header. */
-static void split_at(llvm::Function &function, const llvm::BasicBlock *header)
+static void split_if_it_has_edges(const trim_loop &l,
+                                  const llvm::DominatorTree & /*dominators*/)
 {
-    const llvm::DominatorTree dominators(function);
-    const llvm::LoopInfo loops(dominators);
-    llvm::Loop *loop = loops.getLoopFor(header);
-    trim_loop l;
-
-    if (loop == nullptr || loop->getHeader() != header ||
-        loop->getExitingBlock() == nullptr || !kiln__trim_is_item_loop(loop, l))
-        return;
     splitter s(l);
 
     find_edges(s);
@@ -405,28 +393,8 @@ static void split_at(llvm::Function &function, const llvm::BasicBlock *header)
         split(s);
 }
 
-static void split_function(llvm::Function &function)
-{
-    std::vector<const llvm::BasicBlock *> headers;
-
-    {
-        const llvm::DominatorTree dominators(function);
-        const llvm::LoopInfo loops(dominators);
-        trim_loop l;
-
-        for (llvm::Loop *loop : loops.getLoopsInPreorder())
-            if (is_small(*loop) && kiln__trim_is_item_loop(loop, l))
-                headers.push_back(loop->getHeader());
-    }
-    if (headers.size() > LOOPS_MOST)
-        return;
-    for (const llvm::BasicBlock *header : headers)
-        split_at(function, header);
-}
-
 void kiln__llvm_split_edges(LLVMModuleRef module)
 {
-    for (llvm::Function &function : *llvm::unwrap(module))
-        if (!function.isDeclaration())
-            split_function(function);
+    kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted,
+                    split_if_it_has_edges);
 }

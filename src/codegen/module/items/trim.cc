@@ -8,8 +8,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
-#include "codegen/module/trim.h"
 
 /*
  * What moves is a number of w bits that grows by 1 from item to item, until it
@@ -32,7 +32,7 @@
  */
 
 #define WRAPS_MAX 8   /* that a piece is ended for */
-#define LOOPS_MAX 256 /* of a function; the analyses are made anew for each */
+#define LOOPS_MAX 256 /* of a function */
 
 namespace
 {
@@ -478,47 +478,21 @@ void kiln__trim_rewrite(const trim_loop &loop, const trim_guard &guard)
 
 /* ---- functions ---- */
 
-/* Trims the loop with this header. */
-static bool trim(llvm::Function &function, const llvm::BasicBlock *header)
+static bool is_item_loop(llvm::Loop &loop, trim_loop &out)
 {
-    const llvm::DominatorTree dominators(function);
-    const llvm::LoopInfo loops(dominators);
-    llvm::Loop *loop = loops.getLoopFor(header);
-    trim_loop l;
-    trim_guard guard;
-
-    if (loop == nullptr || loop->getHeader() != header ||
-        !kiln__trim_is_item_loop(loop, l))
-        return false;
-    kiln__trim_spell_out(l);
-    if (!kiln__trim_find(l, guard))
-        return false;
-    kiln__trim_rewrite(l, guard);
-    return true;
+    return kiln__trim_is_item_loop(&loop, out);
 }
 
-static void trim_function(llvm::Function &function)
+static void trim(const trim_loop &l, const llvm::DominatorTree & /*dominators*/)
 {
-    std::vector<const llvm::BasicBlock *> headers;
+    trim_guard guard;
 
-    {
-        const llvm::DominatorTree dominators(function);
-        const llvm::LoopInfo loops(dominators);
-        trim_loop l;
-
-        for (llvm::Loop *loop : loops.getLoopsInPreorder())
-            if (kiln__trim_is_item_loop(loop, l))
-                headers.push_back(loop->getHeader());
-    }
-    if (headers.size() > LOOPS_MAX)
-        return;
-    for (const llvm::BasicBlock *header : headers)
-        (void)trim(function, header);
+    kiln__trim_spell_out(l);
+    if (kiln__trim_find(l, guard))
+        kiln__trim_rewrite(l, guard);
 }
 
 void kiln__llvm_trim(LLVMModuleRef module)
 {
-    for (llvm::Function &function : *llvm::unwrap(module))
-        if (!function.isDeclaration())
-            trim_function(function);
+    kiln__trim_each(*llvm::unwrap(module), LOOPS_MAX, is_item_loop, trim);
 }

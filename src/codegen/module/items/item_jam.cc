@@ -21,7 +21,8 @@
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
-#include "codegen/module/item_jam.h"
+#include "codegen/module/items/item_jam.h"
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
 
 /*
@@ -193,17 +194,14 @@ static bool is_strided(const llvm::Loop &inner,
 static bool pays(const llvm::Loop &inner, llvm::ScalarEvolution &evolution)
 {
     const bool is_free = is_strided(inner, evolution);
-    unsigned size = 0;
     bool does_wait = false;
 
     if (inner.getLoopLatch() == nullptr)
         return false;
-    for (const llvm::BasicBlock *block : inner.blocks()) {
-        size += static_cast<unsigned>(block->size());
+    for (const llvm::BasicBlock *block : inner.blocks())
         for (const llvm::Instruction &at : *block)
             does_wait |= waits(inner, at, is_free);
-    }
-    return does_wait && size <= INNER_MOST;
+    return does_wait && kiln__trim_size(inner) <= INNER_MOST;
 }
 
 /* LLVM loads what an item sums up in memory once, in front of the inner loop,

@@ -1,6 +1,6 @@
 /* item_interleave.cc - items that read what others wrote just before. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "codegen/module/item_interleave.h"
+#include "codegen/module/items/item_interleave.h"
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>

@@ -1,7 +1,7 @@
 /* item_reuse.h - what the item before has computed already, for C++. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef KILN_CODEGEN_MODULE_ITEM_REUSE_H
-#define KILN_CODEGEN_MODULE_ITEM_REUSE_H
+#ifndef KILN_CODEGEN_MODULE_ITEMS_ITEM_REUSE_H
+#define KILN_CODEGEN_MODULE_ITEMS_ITEM_REUSE_H
 
 #include <llvm/IR/PassManager.h>
 
@@ -10,4 +10,4 @@
 bool kiln__reuse_values(llvm::Function &function,
                         llvm::FunctionAnalysisManager &analyses);
 
-#endif /* KILN_CODEGEN_MODULE_ITEM_REUSE_H */
+#endif /* KILN_CODEGEN_MODULE_ITEMS_ITEM_REUSE_H */

@@ -10,8 +10,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
-#include "codegen/module/trim.h"
 
 /*
  * Steps of sorting networks and of Fourier transforms pair elements by bits of
@@ -44,7 +44,7 @@
 #define SHORTEST 16u    /* items of a run */
 #define NARROW_MOST 16u /* bits of what is extended */
 #define LOOP_MOST 200u  /* instructions */
-#define LOOPS_MOST 64u  /* of a function; analyses are made anew for each */
+#define LOOPS_MOST 64u  /* of a function */
 #define DEPTH_MOST 4u
 
 namespace
@@ -347,63 +347,28 @@ static void split(splitter &s)
 
 /* ---- functions ---- */
 
-static bool is_small(const llvm::Loop &loop)
+static bool is_wanted(llvm::Loop &loop, trim_loop &out)
 {
-    size_t size = 0;
+    if (!loop.isInnermost() || kiln__trim_size(loop) > LOOP_MOST ||
+        loop.getExitingBlock() == nullptr ||
+        !kiln__trim_is_item_loop(&loop, out))
+        return false;
+    splitter s(out);
 
-    for (const llvm::BasicBlock *block : loop.blocks())
-        size += block->size();
-    return size <= LOOP_MOST;
+    find_operations(s);
+    return !s.operations.empty();
 }
 
-/* Splits the loop with this header. */
-static void split_at(llvm::Function &function, const llvm::BasicBlock *header)
+static void split_loop(const trim_loop &l,
+                       const llvm::DominatorTree & /*dominators*/)
 {
-    const llvm::DominatorTree dominators(function);
-    const llvm::LoopInfo loops(dominators);
-    llvm::Loop *loop = loops.getLoopFor(header);
-    trim_loop l;
-
-    if (loop == nullptr || loop->getHeader() != header ||
-        loop->getExitingBlock() == nullptr || !kiln__trim_is_item_loop(loop, l))
-        return;
     splitter s(l);
 
     find_operations(s);
-    if (!s.operations.empty())
-        split(s);
-}
-
-static void split_function(llvm::Function &function)
-{
-    std::vector<const llvm::BasicBlock *> headers;
-
-    {
-        const llvm::DominatorTree dominators(function);
-        const llvm::LoopInfo loops(dominators);
-        trim_loop l;
-
-        for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
-            if (!loop->isInnermost() || !is_small(*loop) ||
-                loop->getExitingBlock() == nullptr ||
-                !kiln__trim_is_item_loop(loop, l))
-                continue;
-            splitter s(l);
-
-            find_operations(s);
-            if (!s.operations.empty())
-                headers.push_back(loop->getHeader());
-        }
-    }
-    if (headers.size() > LOOPS_MOST)
-        return;
-    for (const llvm::BasicBlock *header : headers)
-        split_at(function, header);
+    split(s);
 }
 
 void kiln__llvm_split_runs(LLVMModuleRef module)
 {
-    for (llvm::Function &function : *llvm::unwrap(module))
-        if (!function.isDeclaration())
-            split_function(function);
+    kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted, split_loop);
 }

@@ -1,6 +1,6 @@
 /* item_reuse.cc - values that the item before has computed already. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "codegen/module/item_reuse.h"
+#include "codegen/module/items/item_reuse.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>

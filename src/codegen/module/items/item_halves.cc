@@ -11,8 +11,8 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
-#include "codegen/module/trim.h"
 
 /*
  *     for i in first..end
@@ -30,7 +30,7 @@
  */
 
 #define LOOP_MOST 100u /* instructions */
-#define LOOPS_MOST 32u /* of a function; analyses are made anew for each */
+#define LOOPS_MOST 32u /* of a function */
 
 using namespace llvm::PatternMatch;
 
@@ -181,58 +181,20 @@ static void split(const trim_loop &l, const question &q)
 
 /* ---- functions ---- */
 
-static bool is_small(const llvm::Loop &loop)
+static bool is_wanted(llvm::Loop &loop, trim_loop &out)
 {
-    size_t size = 0;
-
-    for (const llvm::BasicBlock *block : loop.blocks())
-        size += block->size();
-    return size <= LOOP_MOST;
+    return loop.isInnermost() && kiln__trim_size(loop) <= LOOP_MOST &&
+           loop.getExitingBlock() != nullptr &&
+           kiln__trim_is_item_loop(&loop, out) && find_question(out);
 }
 
-static bool may_split(llvm::Loop *loop, trim_loop &l)
+static void split_loop(const trim_loop &l,
+                       const llvm::DominatorTree & /*dominators*/)
 {
-    return loop->isInnermost() && is_small(*loop) &&
-           loop->getExitingBlock() != nullptr &&
-           kiln__trim_is_item_loop(loop, l);
-}
-
-/* Splits the loop with this header. */
-static void split_at(llvm::Function &function, const llvm::BasicBlock *header)
-{
-    const llvm::DominatorTree dominators(function);
-    const llvm::LoopInfo loops(dominators);
-    llvm::Loop *loop = loops.getLoopFor(header);
-    trim_loop l;
-
-    if (loop == nullptr || loop->getHeader() != header || !may_split(loop, l))
-        return;
-    if (const std::optional<question> found = find_question(l))
-        split(l, *found);
-}
-
-static void split_function(llvm::Function &function)
-{
-    std::vector<const llvm::BasicBlock *> headers;
-
-    {
-        const llvm::DominatorTree dominators(function);
-        const llvm::LoopInfo loops(dominators);
-        trim_loop l;
-
-        for (llvm::Loop *loop : loops.getLoopsInPreorder())
-            if (may_split(loop, l) && find_question(l))
-                headers.push_back(loop->getHeader());
-    }
-    if (headers.size() > LOOPS_MOST)
-        return;
-    for (const llvm::BasicBlock *header : headers)
-        split_at(function, header);
+    split(l, *find_question(l));
 }
 
 void kiln__llvm_split_halves(LLVMModuleRef module)
 {
-    for (llvm::Function &function : *llvm::unwrap(module))
-        if (!function.isDeclaration())
-            split_function(function);
+    kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted, split_loop);
 }

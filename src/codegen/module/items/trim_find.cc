@@ -8,8 +8,8 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen/module/codegen_job.h"
+#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
-#include "codegen/module/trim.h"
 
 using namespace llvm::PatternMatch;
 

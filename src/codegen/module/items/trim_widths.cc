@@ -4,7 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 
-#include "codegen/module/trim.h"
+#include "codegen/module/items/trim.h"
 
 using namespace llvm::PatternMatch;
 

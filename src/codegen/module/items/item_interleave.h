@@ -1,7 +1,7 @@
 /* item_interleave.h - items that read what others wrote, for C++. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef KILN_CODEGEN_MODULE_ITEM_INTERLEAVE_H
-#define KILN_CODEGEN_MODULE_ITEM_INTERLEAVE_H
+#ifndef KILN_CODEGEN_MODULE_ITEMS_ITEM_INTERLEAVE_H
+#define KILN_CODEGEN_MODULE_ITEMS_ITEM_INTERLEAVE_H
 
 #include <llvm/IR/PassManager.h>
 
@@ -10,4 +10,4 @@
 void kiln__interleave_items(llvm::Function &function,
                             llvm::FunctionAnalysisManager &analyses);
 
-#endif /* KILN_CODEGEN_MODULE_ITEM_INTERLEAVE_H */
+#endif /* KILN_CODEGEN_MODULE_ITEMS_ITEM_INTERLEAVE_H */

@@ -1,12 +1,14 @@
 /* trim.h - guards of loops over items that become the loops' bounds. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef KILN_CODEGEN_MODULE_TRIM_H
-#define KILN_CODEGEN_MODULE_TRIM_H
+#ifndef KILN_CODEGEN_MODULE_ITEMS_TRIM_H
+#define KILN_CODEGEN_MODULE_ITEMS_TRIM_H
 
 #include <utility>
 #include <vector>
 
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
 
@@ -74,6 +76,18 @@ bool kiln__trim_find(const trim_loop &loop, trim_guard &guard);
 /* True for a value with the counter in it, as above. */
 bool kiln__trim_moves(const trim_loop &loop, const llvm::Value *value);
 
+/* ---- trim_each.cc ---- */
+/* How many instructions the loop has. */
+size_t kiln__trim_size(const llvm::Loop &loop);
+/* Whether a loop is to be changed; it may be asked twice. Reads it. */
+using trim_wants = llvm::function_ref<bool(llvm::Loop &loop, trim_loop &out)>;
+using trim_change = llvm::function_ref<void(
+    const trim_loop &loop, const llvm::DominatorTree &dominators)>;
+/* Changes the wanted loops of each function that has no more than so many of
+   them: analyses are made anew for each. */
+void kiln__trim_each(llvm::Module &module, size_t loops_most, trim_wants wants,
+                     trim_change change);
+
 /* ---- item_edges.cc ---- */
 /* Says that the loop that ends with the branch is rarely run, or has few items:
    no other one is made of it. */
@@ -88,4 +102,4 @@ void kiln__trim_spell_out(const trim_loop &loop);
    any more. */
 void kiln__trim_rewrite(const trim_loop &loop, const trim_guard &guard);
 
-#endif /* KILN_CODEGEN_MODULE_TRIM_H */
+#endif /* KILN_CODEGEN_MODULE_ITEMS_TRIM_H */

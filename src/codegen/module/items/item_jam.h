@@ -1,7 +1,7 @@
 /* item_jam.h - runs several items of a loop at the same time, for C++. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef KILN_CODEGEN_MODULE_ITEM_JAM_H
-#define KILN_CODEGEN_MODULE_ITEM_JAM_H
+#ifndef KILN_CODEGEN_MODULE_ITEMS_ITEM_JAM_H
+#define KILN_CODEGEN_MODULE_ITEMS_ITEM_JAM_H
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/PassManager.h>
@@ -18,4 +18,4 @@ bool kiln__jam_items(llvm::Function &function,
 /* Says of loads that LLVM has moved whose items they are. */
 void kiln__jam_restore_groups(const llvm::Loop &outer);
 
-#endif /* KILN_CODEGEN_MODULE_ITEM_JAM_H */
+#endif /* KILN_CODEGEN_MODULE_ITEMS_ITEM_JAM_H */
