@@ -89,14 +89,6 @@ static void put_kernel(written *text)
 
 /* ---- running ---- */
 
-static void build(outcome *o, const char *module, uint8_t level, int32_t form)
-{
-    group_prepare(o, module, (group_build){level, KILN__GROUP_FORM_BEST}, form);
-    run(o);
-    if (o->status != KILN_OK)
-        fail_msg("%s\n%s", o->message, module);
-}
-
 static void run_items(const outcome *o, uint64_t items, uint64_t block,
                       int64_t n, int32_t *data)
 {
@@ -119,8 +111,8 @@ static void compare(const char *module)
     static int32_t expected[2 * ROOM], data[2 * ROOM];
     outcome plain, fast;
 
-    build(&plain, module, 0, KILN_EMIT_BINARY);
-    build(&fast, module, 2, KILN_EMIT_BINARY);
+    group_make(&plain, module, 0, KILN_EMIT_BINARY);
+    group_make(&fast, module, 2, KILN_EMIT_BINARY);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
             run_items(&plain, shapes[i][0], shapes[i][1], sizes[k], expected);
@@ -172,13 +164,7 @@ static void items_at_edges_do_what_they_did(void **state)
 
 static int loads_vectors(const char *module)
 {
-    outcome o;
-    int found;
-
-    build(&o, module, 2, KILN_EMIT_LLVM_OPT);
-    found = strstr(o.bytes, "= load <") != NULL;
-    free(o.bytes);
-    return found;
+    return group_optimised_has(module, "= load <");
 }
 
 static void neighbours_are_loaded_as_vectors(void **state)

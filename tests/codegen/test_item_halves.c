@@ -49,14 +49,6 @@ static void put_kernel(written *text, const char *predicate, int is_swapped)
                 predicate, is_swapped ? "%d, %x" : "%x, %d");
 }
 
-static void build(outcome *o, const char *module, uint8_t level, int32_t form)
-{
-    group_prepare(o, module, (group_build){level, KILN__GROUP_FORM_BEST}, form);
-    run(o);
-    if (o->status != KILN_OK)
-        fail_msg("%s\n%s", o->message, module);
-}
-
 static void run_items(const outcome *o, uint64_t items, int64_t number,
                       int32_t *data)
 {
@@ -79,8 +71,8 @@ static void compare(const char *module)
     static int32_t expected[2 * ROOM], data[2 * ROOM];
     outcome plain, fast;
 
-    build(&plain, module, 0, KILN_EMIT_BINARY);
-    build(&fast, module, 2, KILN_EMIT_BINARY);
+    group_make(&plain, module, 0, KILN_EMIT_BINARY);
+    group_make(&fast, module, 2, KILN_EMIT_BINARY);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         for (uint64_t items = 1; items <= 200; items = items * 4 + 3) {
             run_items(&plain, items, numbers[i], expected);
@@ -115,7 +107,7 @@ static void no_half_loads_under_a_mask(void **state)
 
     (void)state;
     put_kernel(&text, "sge", 0);
-    build(&o, bytes, 2, KILN_EMIT_LLVM_OPT);
+    group_make(&o, bytes, 2, KILN_EMIT_LLVM_OPT);
     assert_non_null(strstr(o.bytes, "= load <"));
     assert_null(strstr(o.bytes, "masked.load"));
     free(o.bytes);

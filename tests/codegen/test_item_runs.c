@@ -106,14 +106,6 @@ static void put_kernel(written *text)
 
 /* ---- running ---- */
 
-static void build(outcome *o, const char *module, uint8_t level, int32_t form)
-{
-    group_prepare(o, module, (group_build){level, KILN__GROUP_FORM_BEST}, form);
-    run(o);
-    if (o->status != KILN_OK)
-        fail_msg("%s\n%s", o->message, module);
-}
-
 static void run_items(const outcome *o, uint64_t items, int64_t n, int64_t m,
                       int32_t *data)
 {
@@ -136,8 +128,8 @@ static void compare(const char *module)
     static int32_t expected[2 * ROOM], data[2 * ROOM];
     outcome plain, fast;
 
-    build(&plain, module, 0, KILN_EMIT_BINARY);
-    build(&fast, module, 2, KILN_EMIT_BINARY);
+    group_make(&plain, module, 0, KILN_EMIT_BINARY);
+    group_make(&fast, module, 2, KILN_EMIT_BINARY);
     for (size_t i = 0; i < count; i++)
         for (uint64_t items = 1; items <= ROOM; items = items * 3 + 5) {
             const int64_t m = numbers[pick((uint32_t)count)];
@@ -182,13 +174,7 @@ static void items_in_runs_do_what_they_did(void **state)
 
 static int loads_vectors(const char *module)
 {
-    outcome o;
-    int found;
-
-    build(&o, module, 2, KILN_EMIT_LLVM_OPT);
-    found = strstr(o.bytes, "= load <") != NULL;
-    free(o.bytes);
-    return found;
+    return group_optimised_has(module, "= load <");
 }
 
 static void neighbours_are_loaded_as_vectors(void **state)

@@ -93,14 +93,6 @@ static void put_kernel(written *text)
 
 /* ---- running ---- */
 
-static void build(outcome *o, const char *module, uint8_t level, int32_t form)
-{
-    group_prepare(o, module, (group_build){level, KILN__GROUP_FORM_BEST}, form);
-    run(o);
-    if (o->status != KILN_OK)
-        fail_msg("%s\n%s", o->message, module);
-}
-
 static void run_rows(const outcome *o, uint64_t block, int64_t rows,
                      float *data)
 {
@@ -123,8 +115,8 @@ static void compare(const char *module)
     static float expected[ROOM + 1], data[ROOM + 1];
     outcome plain, fast;
 
-    build(&plain, module, 0, KILN_EMIT_BINARY);
-    build(&fast, module, 2, KILN_EMIT_BINARY);
+    group_make(&plain, module, 0, KILN_EMIT_BINARY);
+    group_make(&fast, module, 2, KILN_EMIT_BINARY);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         run_rows(&plain, 64, rows[i], expected);
         run_rows(&fast, 64, rows[i], data);
@@ -140,7 +132,7 @@ static int are_together(const char *module)
     outcome o;
     int found;
 
-    build(&o, module, 2, KILN_EMIT_LLVM_OPT);
+    group_make(&o, module, 2, KILN_EMIT_LLVM_OPT);
     found = strstr(o.bytes, "\nwide") != NULL;
     free(o.bytes);
     return found;

@@ -38,6 +38,29 @@ REQUEST_UNUSED static void group_prepare(outcome *o, const char *module,
     o->request.group_form = build.form;
 }
 
+/* Builds the module in that form; what fails, fails the test. */
+REQUEST_UNUSED static void group_make(outcome *o, const char *module,
+                                      uint8_t level, int32_t form)
+{
+    group_prepare(o, module, (group_build){level, KILN__GROUP_FORM_BEST}, form);
+    run(o);
+    if (o->status != KILN_OK)
+        fail_msg("%s\n%s", o->message, module);
+}
+
+/* Whether the text is in the LLVM IR of the module, optimised. */
+REQUEST_UNUSED static int group_optimised_has(const char *module,
+                                              const char *text)
+{
+    outcome o;
+    int found;
+
+    group_make(&o, module, 2, KILN_EMIT_LLVM_OPT);
+    found = strstr(o.bytes, text) != NULL;
+    free(o.bytes);
+    return found;
+}
+
 /* Runs the module on an array of `count` elements. Returns the kernel's
    result. */
 REQUEST_UNUSED static int32_t group_run(const char *module, group_build build,
