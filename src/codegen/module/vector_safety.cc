@@ -6,8 +6,9 @@
 #include <llvm/Analysis/LoopIterator.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 /*
@@ -242,11 +243,18 @@ bool kiln__make_vectors_safe(llvm::Function &function,
     llvm::AAResults &aliases = analyses.getResult<llvm::AAManager>(function);
     llvm::ScalarEvolution &numbers =
         analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    auto &dominators =
+        analyses.getResult<llvm::DominatorTreeAnalysis>(function);
     bool changed = false;
 
     for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
-        if (!loop->isInnermost() || loop->getLoopPreheader() == nullptr ||
+        if (!loop->isInnermost() ||
             llvm::hasVectorizeTransformation(loop) == llvm::TM_SuppressedByUser)
+            continue;
+        /* As the vectoriser does: it takes loops that are not so yet. */
+        changed |= llvm::simplifyLoop(loop, &dominators, &loops, &numbers,
+                                      nullptr, nullptr, false);
+        if (loop->getLoopPreheader() == nullptr)
             continue;
         if (move_divisions(*loop)) {
             changed = true;
