@@ -55,6 +55,10 @@ typedef struct kiln_kernel_info {
                               (kiln_launch.dynamic_local_bytes) */
     int32_t any_block;     /* KILN_ANY_BLOCK_...; not 0: the block of a launch
                               need not divide its grid; 0: on a device it must */
+    uint32_t inner_dimension; /* of the grid: neighbours along it access
+                                 neighbouring elements, so the host's loop over
+                                 its items is the innermost one. 0 on devices,
+                                 and if any_block is not KILN_ANY_BLOCK_ALIKE */
 } kiln_kernel_info;
 
 /** Values of kiln_kernel_info.any_block. */

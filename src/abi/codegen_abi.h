@@ -201,8 +201,9 @@ typedef struct kiln__codegen_result {
                               host */
     int32_t dynamic_local; /* it uses dynamic group memory */
     int32_t any_block;     /* KILN_ANY_BLOCK_... */
-    uint64_t make_ns;      /* FUNCTION: time of lowering; CLOSURE: time of
-                              everything */
+    uint32_t inner_dimension;
+    uint64_t make_ns; /* FUNCTION: time of lowering; CLOSURE: time of
+                         everything */
 } kiln__codegen_result;
 
 typedef struct kiln__codegen_request {

@@ -555,6 +555,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .allocates = job->uses_heap,
         .dynamic_local = job->dynamic_local,
         .any_block = blocks_of(job),
+        .inner_dimension = job->asks_no_group ? job->inner_dimension : 0,
         .stack_bytes = made->stack_bytes,
         .static_local_bytes = job->static_local_bytes,
         .private_bytes = job->private_bytes,

@@ -444,6 +444,7 @@ void kiln__wire_put_result(kiln__encoder *out,
     kiln__encode_i64(out, result->allocates);
     kiln__encode_i64(out, result->dynamic_local);
     kiln__encode_i64(out, result->any_block);
+    kiln__encode_u64(out, result->inner_dimension);
     kiln__encode_u64(out, result->hidden_arguments);
     kiln__encode_u64(out, result->static_local_bytes);
     kiln__encode_u64(out, result->private_bytes);
@@ -506,6 +507,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     out->allocates = kiln__wire_get_i32(&r);
     out->dynamic_local = kiln__wire_get_i32(&r);
     out->any_block = kiln__wire_get_i32(&r);
+    out->inner_dimension = (uint32_t)kiln__wire_get_at_most(&r, 2);
     out->hidden_arguments = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
     out->static_local_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);
     out->private_bytes = (uint32_t)kiln__wire_get_at_most(&r, UINT32_MAX);

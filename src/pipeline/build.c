@@ -136,6 +136,7 @@ static kiln_kernel_info describe_kernel(kiln__build *build,
         .allocates = result->allocates,
         .dynamic_local = result->dynamic_local,
         .any_block = result->any_block,
+        .inner_dimension = result->inner_dimension,
         .stack_bytes = result->stack_bytes,
     };
 

@@ -251,6 +251,7 @@ static void show_kernel(showing *s, const kiln_kernel_info *kernel)
     show(s, "local bytes", "%u", (unsigned)kernel->static_local_bytes);
     show(s, "dynamic local memory", "%s", kernel->dynamic_local ? "yes" : "no");
     show(s, "any block", "%s", kernel->any_block ? "yes" : "no");
+    show(s, "inner dimension", "%u", (unsigned)kernel->inner_dimension);
     show(s, "private bytes", "%u", (unsigned)kernel->private_bytes);
     show(s, "stack bytes", "%u", (unsigned)kernel->stack_bytes);
     show(s, "registers", "%u", (unsigned)kernel->registers);

@@ -13,7 +13,7 @@ static int32_t call_entry(kiln__host_running *run, uint64_t first,
 {
     const kiln__float_mode mode = kiln__float_enter();
     const int32_t failed =
-        run->entry(&run->launch, run->arguments, first, last, memory);
+        run->entry(&run->launch, run->request->arguments, first, last, memory);
 
     kiln__float_leave(mode);
     return failed;

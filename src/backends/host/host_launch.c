@@ -33,6 +33,9 @@
 #define FEW_GROUPS 4
 #define SMALL_GROUP 1024
 
+/* A row of so many items is worth its beginning and its end. */
+#define LONG_ROW 64
+
 /* ---- the shape of a launch ---- */
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -45,28 +48,52 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Chooses a block of at most so many items. */
-static void fill_block(uint64_t block[3], const uint64_t grid[3], uint64_t room)
+/* Takes items along the dimension into the block, at most as many as there is
+   room for. Returns the room that is left. */
+static uint64_t fill_dimension(uint64_t block[3], const uint64_t grid[3],
+                               uint32_t d, uint64_t room)
 {
-    for (int i = 0; i < 3; i++) {
-        block[i] = least(grid[i], room);
-        room /= block[i];
-    }
+    block[d] = least(grid[d], room);
+    return room / block[d];
+}
+
+/* Chooses a block of at most so many items, the inner dimension first. */
+static void fill_block(uint64_t block[3], const uint64_t grid[3],
+                       uint32_t inner, uint64_t room)
+{
+    room = fill_dimension(block, grid, inner, room);
+    for (uint32_t d = 0; d < 3; d++)
+        if (d != inner)
+            room = fill_dimension(block, grid, d, room);
 }
 
 static void choose_block(uint64_t block[3], const uint64_t grid[3],
-                         uint64_t room)
+                         uint32_t inner, uint64_t room)
 {
     const uint64_t items = grid[0] * grid[1] * grid[2];
 
     if (items / FEW_GROUPS < room)
         room = most(items / FEW_GROUPS, least(SMALL_GROUP, room));
-    fill_block(block, grid, room);
+    fill_block(block, grid, inner, room);
 }
 
 void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
 {
-    choose_block(block, grid, KILN__HOST_GROUP_ITEMS);
+    choose_block(block, grid, 0, KILN__HOST_GROUP_ITEMS);
+}
+
+/* Takes the block that was asked for. If another dimension than 0 is the inner
+   one, and the block is short along it, the kernel, which cannot see its
+   groups, gets another block of as many items. (Where it is dimension 0, the
+   kernel itself joins groups.) */
+static void take_block(uint64_t block[3], const kiln_launch_request *request)
+{
+    const uint32_t inner = request->kernel->info->inner_dimension;
+
+    for (int i = 0; i < 3; i++)
+        block[i] = request->block[i];
+    if (inner != 0 && block[inner] < least(request->grid[inner], LONG_ROW))
+        fill_block(block, request->grid, inner, block[0] * block[1] * block[2]);
 }
 
 #define ALIGNMENT ((uint64_t)KILN__HOST_MEMORY_ALIGNMENT)
@@ -146,10 +173,10 @@ static void set_shape(struct kiln__host_launch_state *launch,
 {
     memcpy(launch->grid, request->grid, sizeof launch->grid);
     if (request->block[0] == 0)
-        choose_block(launch->block, launch->grid, most);
+        choose_block(launch->block, launch->grid,
+                     request->kernel->info->inner_dimension, most);
     else
-        for (int i = 0; i < 3; i++)
-            launch->block[i] = request->block[i];
+        take_block(launch->block, request);
     count_groups(launch);
 }
 
@@ -194,7 +221,7 @@ static void begin_launch(kiln__host_running *run, kiln_context *context,
     run->context = context;
     run->entry = entry_of(request->function);
     run->function = request->function;
-    run->arguments = request->arguments;
+    run->request = request;
     run->record = record;
     run->kernel = request->kernel->info->method;
     atomic_flag_clear_explicit(&run->raised, memory_order_relaxed);
@@ -307,15 +334,18 @@ static int may_be_heavy(const kiln__host_running *run,
            product(run->launch.groups) < FEW_GROUPS * FEW_GROUPS;
 }
 
-static void plan_groups(kiln__host_running *run, kiln__host_plan *plan,
-                        kiln__host_pool *pool, uint64_t items)
+static void plan_groups(kiln__host_running *run,
+                        const kiln_launch_request *request,
+                        kiln__host_plan *plan, kiln__host_pool *pool,
+                        uint64_t items)
 {
     const uint64_t size = kiln__host_plan_begin(
         plan, pool, run->function, items, run->record->launch_count++);
 
     if (size == 0)
         return;
-    fill_block(run->launch.block, run->launch.grid, size);
+    fill_block(run->launch.block, run->launch.grid,
+               request->kernel->info->inner_dimension, size);
     count_groups(&run->launch);
     run->is_heavy = 1;
 }
@@ -341,7 +371,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     else
         set_shape(&run.launch, request, room);
     if (may_be_heavy(&run, request, items))
-        plan_groups(&run, &plan, pool, items);
+        plan_groups(&run, request, &plan, pool, items);
     if (needs_memory)
         KILN_TRY(measure_memory(&run, pool, request, error));
     kiln__host_stop_begin(&record->stop);

@@ -25,6 +25,17 @@ static void read_site(site *out, const void *bytes)
     out->message = text + strlen(text) + 1;
 }
 
+/* Stores the group of an item, which may have run in one of another shape than
+   was asked for. */
+static void find_group(uint64_t group[3], const kiln_launch_request *request,
+                       const struct kiln__host_item *item)
+{
+    for (int d = 0; d < 3; d++)
+        group[d] = request->block[0] == 0
+                       ? item->group_id[d]
+                       : item->global_id[d] / request->block[d];
+}
+
 static void fill_record(kiln__host_running *run,
                         const struct kiln__host_item *item, const site *from,
                         int64_t value0, int64_t value1)
@@ -46,7 +57,7 @@ static void fill_record(kiln__host_running *run,
         .ordinal = from->ordinal,
         .values = {value0, value1},
     };
-    memcpy(exception->group, item->group_id, sizeof exception->group);
+    find_group(exception->group, run->request, item);
     memcpy(exception->item, item->global_id, sizeof exception->item);
 }
 

@@ -11,7 +11,7 @@ typedef struct kiln__host_running {
     kiln_context *context;
     kiln__host_entry entry;
     const void *function; /* the entry's address */
-    const void *arguments;
+    const kiln_launch_request *request;
     kiln__host_record *record;
     const char *kernel;
     atomic_flag raised;

@@ -316,6 +316,19 @@ static int wants_tiles(const kiln__lowering *l)
     return l->job->backend->runs_tiles && l->job->settings->opt_level > 0;
 }
 
+/* A kernel for a whole group has what its loops sum up in registers or in the
+   group's memory. */
+static int wants_sums(const kiln__lowering *l)
+{
+    return wants_tiles(l) && l->job->settings->opt_level >= 2 &&
+           !l->functions[0].collective && !l->functions[0].recursive;
+}
+
+static int wants_proof(const kiln__lowering *l)
+{
+    return l->job->can_fail || l->sums.count > 0;
+}
+
 /* Lets the loops over items replace the entry's guards where they can. An entry
    for a whole group contains these loops itself and is left as it is. */
 static kiln_status clip(kiln__lowering *l)
@@ -384,6 +397,7 @@ static kiln_status lower_again(kiln__lowering *l)
     if (status != KILN_OK || l->job->proof_function == NULL)
         return status;
     kiln__lower_find_failures(l);
+    l->sums.are_in_use = l->sums.count > 0 && !l->functions[0].can_fail;
     l->job->private_bytes = 0; /* of one body or the other, not of both */
     status = declare_all(l, "safe.fn");
     if (status == KILN_OK)
@@ -473,6 +487,9 @@ static kiln_status lower(kiln__lowering *l)
         return kiln__job_fail(l->job, KILN_EINVAL, "there is nothing to lower");
     status = kiln__lower_plan(l);
     kiln__lower_find_cuts(l);
+    if (status == KILN_OK && l->job->backend->groups != NULL &&
+        l->job->asks_no_group && l->job->settings->opt_level >= 2)
+        kiln__lower_find_inner(l);
     if (status == KILN_OK && l->job->backend->groups != NULL)
         status = kiln__group_prepare(l);
     if (status == KILN_OK && l->job->backend->device != NULL &&
@@ -485,13 +502,15 @@ static kiln_status lower(kiln__lowering *l)
         status = kiln__lower_parameters(l);
     l->job->can_fail = l->functions[0].can_fail;
     l->job->uses_heap = (l->functions[0].effects & KILN__HEAPS) != 0;
-    if (status == KILN_OK && wants_tiles(l) && !l->job->can_fail)
+    if (status == KILN_OK && wants_sums(l))
+        status = kiln__lower_find_sums(l);
+    if (status == KILN_OK && wants_tiles(l) && !wants_proof(l))
         status = clip(l);
     if (status == KILN_OK)
         status = define_all(l);
     if (status == KILN_OK)
         status = kiln__lower_item(l, "item", &l->job->item_function);
-    if (status == KILN_OK && wants_tiles(l) && l->job->can_fail)
+    if (status == KILN_OK && wants_tiles(l) && wants_proof(l))
         status = lower_again(l);
     return status == KILN_OK && wants_facts(l) ? lower_known(l) : status;
 }

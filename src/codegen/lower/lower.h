@@ -98,6 +98,36 @@ typedef struct kiln__lower_waiting {
 
 struct kiln__lowering;
 
+#define KILN__SUMS_MAX 32
+#define KILN__APART_MAX 64
+
+/* An element that a loop of the entry keeps in a register. */
+typedef struct kiln__lower_sum {
+    uint32_t loop;
+    uint32_t element;   /* a STORE of it */
+    uint32_t start;     /* a STORE before the loop that begins the sum, or 0 */
+    LLVMValueRef place; /* an alloca, while the loop is lowered */
+    LLVMValueRef address;
+} kiln__lower_sum;
+
+/* Two parameters, arrays that must not overlap. */
+typedef struct kiln__lower_apart {
+    uint32_t a;
+    uint32_t b;
+    uint32_t node; /* for whose sake */
+} kiln__lower_apart;
+
+/* Made by lower_sums.c. */
+typedef struct kiln__lower_sums {
+    kiln__lower_sum all[KILN__SUMS_MAX];
+    size_t count;
+    kiln__lower_apart apart[KILN__APART_MAX];
+    size_t apart_count;
+    uint8_t *of; /* by node of the entry: the number of its sum plus 1, or 0 */
+    uint32_t *sets; /* by local: its only SET plus 1, where it has one */
+    int are_in_use; /* in the body that is being made */
+} kiln__lower_sums;
+
 /* What a function for a whole group does in another way: see lower_group.c. */
 typedef struct kiln__lower_as_group {
     /* Emits the block's steps and returns true, or returns false when it has
@@ -136,7 +166,8 @@ typedef struct kiln__lowering {
     /* See lower_group.h; NULL: one item's function. */
     struct kiln__group *group;
     const kiln__lower_as_group *as_group; /* set where `group` is */
-    int no_memory;                        /* what is made will be thrown away */
+    kiln__lower_sums sums;
+    int no_memory; /* what is made will be thrown away */
 } kiln__lowering;
 
 /* ---- lower_plan.c: decoding, checks between functions, what can fail ---- */
@@ -167,6 +198,10 @@ void kiln__lower_find_flags(kiln__lowering *l);
 /* Sets any_block, asks_no_grid and asks_no_group of the job, from the functions
    as they are before groups are planned. */
 void kiln__lower_find_cuts(kiln__lowering *l);
+/* ---- lower_inner.c ---- */
+/* Guesses the job's inner_dimension; for kernels that ask_no_group. */
+void kiln__lower_find_inner(kiln__lowering *l);
+/* ---- lower_plan.c ---- */
 int kiln__lower_is_fast(const kiln__lowering *l, const kiln__ir_node *node);
 /* True when the divisor is a constant other than 0, which is stored. */
 int kiln__lower_divisor(const kiln__ir *ir, const kiln__ir_node *node,
@@ -234,6 +269,9 @@ LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
 int kiln__lower_conversion_raises(int32_t from, int32_t to);
 
 /* ---- lower_memory.c: arrays, and elements of vectors ---- */
+/* Checks an access and returns the element's address; stores its type. */
+LLVMValueRef kiln__lower_address(kiln__lowering *l, const kiln__ir_node *access,
+                                 uint32_t *type);
 /* Returns an array of a group, where the backend has no barriers. */
 LLVMValueRef kiln__lower_local_array(kiln__lowering *l,
                                      const kiln__ir_node *node);
@@ -256,6 +294,23 @@ LLVMValueRef kiln__lower_atomic_loop(kiln__lowering *l, int64_t operation,
                                      LLVMValueRef value);
 /* Gives an atomic instruction the scope of all items of a launch. */
 LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic);
+
+/* ---- lower_sums.c ---- */
+/* Finds elements that loops of the entry can keep in registers. */
+kiln_status kiln__lower_find_sums(kiln__lowering *l);
+/* Returns the sum that the access is a part of in this body, or NULL. */
+kiln__lower_sum *kiln__lower_sum_of(kiln__lowering *l,
+                                    const kiln__ir_node *access);
+/* Begins a sum with a value, where the STORE is its start. */
+void kiln__lower_start_sum(kiln__lowering *l, kiln__lower_sum *sum,
+                           LLVMValueRef value);
+/* Loads the elements of a loop that have no start; called where it has an
+   iteration, before the first one. Returns how many there are. */
+size_t kiln__lower_begin_sums(kiln__lowering *l, const kiln__ir_node *loop);
+/* Stores the elements of a loop: those without a start behind its last
+   iteration, the others behind it. */
+void kiln__lower_end_sums(kiln__lowering *l, const kiln__ir_node *loop,
+                          int have_start);
 
 /* ---- lower_raise.c ---- */
 /* Notes a call on the way to an exception, where call frames are wanted. */

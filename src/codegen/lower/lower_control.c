@@ -304,6 +304,7 @@ static void lower_for(kiln__lowering *l, const kiln__ir_node *node)
     const LLVMBasicBlockRef body = kiln__lower_block(l);
     const LLVMBasicBlockRef next = kiln__lower_block(l);
     const LLVMBasicBlockRef leave = kiln__lower_block(l);
+    LLVMBasicBlockRef last = leave;
 
     c.up = !kiln__kind_is_signed(c.kind) || c.step > 0;
     c.low = operand(l, node, 0);
@@ -312,13 +313,21 @@ static void lower_for(kiln__lowering *l, const kiln__ir_node *node)
                     decide(l, node, comes_before(l, &c, c.low, c.high)), first,
                     leave);
     LLVMPositionBuilderAtEnd(l->builder, first);
+    if (kiln__lower_begin_sums(l, node) > 0)
+        last = kiln__lower_block(l);
     if (c.step != 1 && !(c.step == -1 && !c.up))
         c.last = count_iterations(l, &c);
     enter_loop(l, &c, first, body);
     LLVMBuildStore(l->builder, c.phi, l->locals[node->imm]);
     loop_body(l, body, kiln__ir_operand(l->ir, node, 3), next, leave);
-    advance(l, &c, node, body, leave);
+    advance(l, &c, node, body, last);
+    if (last != leave) {
+        LLVMPositionBuilderAtEnd(l->builder, last);
+        kiln__lower_end_sums(l, node, 0);
+        LLVMBuildBr(l->builder, leave);
+    }
     part_at(l, node, leave);
+    kiln__lower_end_sums(l, node, 1);
 }
 
 static void unroll(kiln__lowering *l, const kiln__ir_node *node)

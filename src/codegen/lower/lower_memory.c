@@ -11,11 +11,11 @@
  * LLVM is told so.
  */
 
-typedef struct access {
+typedef struct element {
     const kiln__ir_type *type;
     LLVMValueRef array; /* in register form */
     LLVMValueRef indices[KILN_RANK_MAX];
-} access;
+} element;
 
 static LLVMValueRef size_of(kiln__lowering *l, LLVMValueRef array,
                             unsigned dimension)
@@ -70,7 +70,7 @@ static void check_index(kiln__lowering *l, const kiln__ir_node *node,
 
 /* ---- arrays ---- */
 
-static void evaluate(kiln__lowering *l, const kiln__ir_node *node, access *out)
+static void evaluate(kiln__lowering *l, const kiln__ir_node *node, element *out)
 {
     out->type =
         kiln__ir_type_at(l->ir, kiln__ir_operand_at(l->ir, node, 0)->type);
@@ -115,7 +115,7 @@ static LLVMValueRef widened(kiln__lowering *l, LLVMValueRef offset)
 }
 
 /* The first index is the contiguous one. */
-static LLVMValueRef dense_offset(kiln__lowering *l, const access *to)
+static LLVMValueRef dense_offset(kiln__lowering *l, const element *to)
 {
     uint32_t i = to->type->length - 1;
     LLVMValueRef offset = offset_part(l, to->indices[i]);
@@ -130,7 +130,7 @@ static LLVMValueRef dense_offset(kiln__lowering *l, const access *to)
     return offset;
 }
 
-static LLVMValueRef strided_offset(kiln__lowering *l, const access *to)
+static LLVMValueRef strided_offset(kiln__lowering *l, const element *to)
 {
     LLVMValueRef offset = NULL;
 
@@ -148,7 +148,7 @@ static LLVMValueRef strided_offset(kiln__lowering *l, const access *to)
 /* Checks the indices where that is asked for, and returns the element's
    address. */
 static LLVMValueRef address(kiln__lowering *l, const kiln__ir_node *node,
-                            const access *to)
+                            const element *to)
 {
     const LLVMValueRef data =
         LLVMBuildExtractValue(l->builder, to->array, 0, "");
@@ -167,6 +167,16 @@ static LLVMValueRef address(kiln__lowering *l, const kiln__ir_node *node,
     return LLVMBuildInBoundsGEP2(l->builder,
                                  kiln__lower_cell(l, to->type->element), data,
                                  &offset, 1, "");
+}
+
+LLVMValueRef kiln__lower_address(kiln__lowering *l, const kiln__ir_node *access,
+                                 uint32_t *type)
+{
+    element to;
+
+    evaluate(l, access, &to);
+    *type = to.type->element;
+    return address(l, access, &to);
 }
 
 static LLVMAtomicRMWBinOp atomic_op(int64_t atomic, int32_t kind)
@@ -233,7 +243,7 @@ static LLVMValueRef atomic(kiln__lowering *l, const kiln__ir_node *node)
     const int32_t kind = kiln__lower_lane(l, node);
     const size_t first = node->count - (size_t)kiln__ir_atomic[node->imm].count;
     LLVMValueRef values[2] = {NULL, NULL}, at;
-    access to;
+    element to;
 
     evaluate(l, node, &to);
     for (size_t i = first; i < node->count; i++)
@@ -266,11 +276,40 @@ static LLVMValueRef length(kiln__lowering *l, const kiln__ir_node *node)
     return product;
 }
 
+static LLVMValueRef load(kiln__lowering *l, const kiln__ir_node *node)
+{
+    const kiln__lower_sum *sum = kiln__lower_sum_of(l, node);
+    element to;
+
+    if (sum != NULL)
+        return LLVMBuildLoad2(l->builder, kiln__lower_type_of(l, node->type),
+                              sum->place, "");
+    evaluate(l, node, &to);
+    return kiln__lower_read(l, to.type->element, address(l, node, &to));
+}
+
+static void store(kiln__lowering *l, const kiln__ir_node *node)
+{
+    kiln__lower_sum *sum = kiln__lower_sum_of(l, node);
+    const uint32_t value = kiln__ir_operand(l->ir, node, node->count - 1);
+    LLVMValueRef stored;
+    element to;
+
+    if (sum != NULL) {
+        stored = kiln__lower_value(l, value);
+        if (sum->start == (uint32_t)(node - l->ir->nodes.items))
+            kiln__lower_start_sum(l, sum, stored);
+        else
+            LLVMBuildStore(l->builder, stored, sum->place);
+        return;
+    }
+    evaluate(l, node, &to);
+    stored = kiln__lower_value(l, value);
+    kiln__lower_write(l, to.type->element, address(l, node, &to), stored);
+}
+
 LLVMValueRef kiln__lower_memory(kiln__lowering *l, const kiln__ir_node *node)
 {
-    LLVMValueRef value;
-    access to;
-
     switch ((uint32_t)node->op) {
     case KILN__IR_LENGTH:
     case KILN__IR_SIZE:
@@ -278,13 +317,9 @@ LLVMValueRef kiln__lower_memory(kiln__lowering *l, const kiln__ir_node *node)
     case KILN__IR_ATOMIC:
         return atomic(l, node);
     case KILN__IR_LOAD:
-        evaluate(l, node, &to);
-        return kiln__lower_read(l, to.type->element, address(l, node, &to));
+        return load(l, node);
     default: /* STORE */
-        evaluate(l, node, &to);
-        value = kiln__lower_value(
-            l, kiln__ir_operand(l->ir, node, node->count - 1));
-        kiln__lower_write(l, to.type->element, address(l, node, &to), value);
+        store(l, node);
         return LLVMConstNull(l->empty);
     }
 }

@@ -26,6 +26,7 @@
     X(required_group_size[2]) \
     X(maximum_group_size) \
     X(sub_group_size) \
+    X(inner_dimension) \
     X(stack_bytes)
 
 /* ---- writing ---- */
@@ -138,7 +139,8 @@ static void read_kernel(decoding *d, kiln_kernel_info *kernel)
     kernel->allocates = kiln__read_u64(&d->reader) != 0;
     kernel->dynamic_local = kiln__read_u64(&d->reader) != 0;
     kernel->any_block = (int32_t)read_u32(d);
-    d->reader.failed |= kernel->any_block > KILN_ANY_BLOCK_ALIKE;
+    d->reader.failed |=
+        kernel->any_block > KILN_ANY_BLOCK_ALIKE || kernel->inner_dimension > 2;
 }
 
 static void read_kernels(decoding *d, kiln__artifact_source *source)

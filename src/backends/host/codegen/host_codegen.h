@@ -33,6 +33,8 @@ void kiln__host_attribute(const kiln__codegen_job *job, LLVMValueRef function,
 
 /* ---- host_group.c ---- */
 extern const kiln__codegen_groups kiln__host_groups;
+/* Stores the dimensions, that of the innermost loop first. */
+void kiln__host_order_loops(const kiln__codegen_job *job, uint32_t order[3]);
 /* Tells LLVM which loops over a group's items are parallel. */
 void kiln__host_mark_loops(kiln__codegen_job *job);
 

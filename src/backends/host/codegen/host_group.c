@@ -69,8 +69,7 @@ static LLVMValueRef start_of(const maker *m, uint32_t d)
         m->builder, load_id(m, ID(group_id, d)), block_of(m, d), ""));
 }
 
-/* Stores the dimensions, that of the innermost loop first. */
-static void order_of(const kiln__codegen_job *job, uint32_t order[3])
+void kiln__host_order_loops(const kiln__codegen_job *job, uint32_t order[3])
 {
     uint32_t count = 0;
 
@@ -108,7 +107,7 @@ static void split_number(const maker *m, LLVMValueRef value,
     uint32_t order[3];
     LLVMValueRef first, second, rest;
 
-    order_of(m->job, order);
+    kiln__host_order_loops(m->job, order);
     first = block_of(m, order[0]);
     second = block_of(m, order[1]);
     rest = LLVMBuildUDiv(m->builder, value, first, "");
@@ -206,7 +205,7 @@ static void open(kiln__codegen_job *job, LLVMBuilderRef builder,
     uint32_t order[3];
     LLVMValueRef value;
 
-    order_of(job, order);
+    kiln__host_order_loops(job, order);
     loop->before = LLVMGetLastBasicBlock(
         LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder)));
     for (uint32_t i = 3; i-- > 0;)
@@ -256,7 +255,7 @@ static void close(kiln__codegen_job *job, LLVMBuilderRef builder,
     uint32_t order[3];
     LLVMValueRef branch, none;
 
-    order_of(job, order);
+    kiln__host_order_loops(job, order);
     if (is_parallel) {
         if (job->access_group == NULL)
             job->access_group = kiln__llvm_access_group(job->context);

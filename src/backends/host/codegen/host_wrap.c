@@ -24,15 +24,16 @@
  * kernel of the same form around the checked item function. That kernel is in
  * the checked module. If it is deferred, the launch runs it.
  *
- * The loops run in the order of memory, x innermost. Their counters are known
- * not to be negative and not to wrap, which lets LLVM remove checks of bounds
- * that a kernel's own guards imply. Arguments are read once: nothing that an
- * item writes is in the packed block or in the launch.
+ * The loops run in the order of memory: the job's inner dimension, nearly
+ * always x, is innermost. Their counters are known not to be negative and not
+ * to wrap, which lets LLVM remove checks of bounds that a kernel's own guards
+ * imply. Arguments are read once: nothing that an item writes is in the packed
+ * block or in the launch.
  *
- * Items are independent, so the x loop is marked as parallel: the call of the
- * item function is in an access group, inlining passes that on to its memory
- * accesses, and the loop says that the group's accesses never conflict. That
- * would be false for private memory of an item, which all iterations share
+ * Items are independent, so the innermost loop is marked as parallel: the call
+ * of the item function is in an access group, inlining passes that on to its
+ * memory accesses, and the loop says that the group's accesses never conflict.
+ * That would be false for private memory of an item, which all iterations share
  * once it is inlined; kiln__host_items_are_parallel() finds out.
  */
 
@@ -234,15 +235,17 @@ static void run_together(wrapper *w)
 
 static void run_items(wrapper *w)
 {
-    loop z, y, x;
+    static const char *const names[] = {"x", "y", "z"};
+    uint32_t order[3];
+    loop loops[3];
     LLVMValueRef call;
     LLVMValueRef branch;
 
-    open_items(w, &z, 2, "z");
-    open_items(w, &y, 1, "y");
-    open_items(w, &x, 0, "x");
+    kiln__host_order_loops(w->job, order);
+    for (uint32_t i = 3; i-- > 0;)
+        open_items(w, &loops[i], order[i], names[order[i]]);
     call = call_item(w);
-    branch = close_loop(w, &x);
+    branch = close_loop(w, &loops[0]);
     if (kiln__host_items_are_parallel(w->job, w->body)) {
         LLVMValueRef group = kiln__llvm_access_group(w->job->context);
 
@@ -250,8 +253,8 @@ static void run_items(wrapper *w)
         set_node(w, branch, "llvm.loop",
                  kiln__llvm_parallel_loop(w->job->context, group));
     }
-    close_loop(w, &y);
-    close_loop(w, &z);
+    close_loop(w, &loops[1]);
+    close_loop(w, &loops[2]);
 }
 
 static void run_body(wrapper *w)

@@ -23,7 +23,7 @@
 #define FEW_ITERATIONS 16 /* LLVM unrolls these */
 
 typedef enum stride {
-    STRIDE_NONE, /* the same along dimension 0 */
+    STRIDE_NONE, /* the same along the innermost dimension */
     STRIDE_ONE,
     STRIDE_OTHER
 } stride;
@@ -51,13 +51,14 @@ static stride sum_stride(const finder *f, const kiln__ir_node *node,
     return a == STRIDE_NONE && node->op == KILN__IR_ADD ? b : STRIDE_OTHER;
 }
 
-static stride query_stride(const kiln__ir_node *node)
+static stride query_stride(const finder *f, const kiln__ir_node *node)
 {
     const int64_t query = node->imm / 4;
 
     if (query != KILN__QUERY_GLOBAL_ID && query != KILN__QUERY_LOCAL_ID)
         return STRIDE_OTHER;
-    return node->imm % 4 == 0 ? STRIDE_ONE : STRIDE_NONE;
+    return node->imm % 4 == f->l->job->inner_dimension ? STRIDE_ONE
+                                                       : STRIDE_NONE;
 }
 
 /* Returns the stride of a counter. It is the same for all items where the
@@ -73,8 +74,8 @@ static stride counter_stride(const finder *f, uint32_t loop, unsigned depth)
     return STRIDE_NONE;
 }
 
-/* Returns by how much the value differs between neighbours along dimension
-   0. */
+/* Returns by how much the value differs between neighbours in the innermost
+   loop. */
 static stride stride_of(const finder *f, uint32_t index, unsigned depth)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
@@ -87,7 +88,7 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
         return STRIDE_OTHER;
     switch ((uint32_t)node->op) {
     case KILN__IR_QUERY:
-        return query_stride(node);
+        return query_stride(f, node);
     case KILN__IR_ADD:
     case KILN__IR_SUB:
         return sum_stride(f, node, depth + 1);

@@ -244,7 +244,7 @@ static int pays(const kiln__prover *p)
                    !p->lost[i][n] && kiln__lower_raises(p->l, f, node);
         }
     }
-    return any;
+    return any || p->l->sums.count > 0;
 }
 
 static int is_lost(const kiln__prover *p, const kiln__obligation *o)
@@ -292,22 +292,21 @@ LLVMValueRef kiln__prove_conclude(kiln__prover *p)
     return all;
 }
 
-/* Adds a check to those that a proof names; returns its number. The IR ends
-   with lowering. */
-static LLVMValueRef name_check(kiln__prover *p, const kiln__obligation *o,
-                               LLVMTypeRef i32)
+/* Adds a check to those that a proof names, by a node of the function; NULL: of
+   none. Returns its number. The IR ends with lowering. */
+static LLVMValueRef name_check(kiln__prover *p, const kiln__lower_function *f,
+                               uint32_t node)
 {
     kiln__codegen_job *job = p->l->job;
     const char *method =
-        kiln__arena_text(&job->arena, o != NULL ? o->f->ir.method : "");
+        kiln__arena_text(&job->arena, f != NULL ? f->ir.method : "");
 
     p->failed |= method == NULL;
     job->checks[job->check_count++] = (kiln__codegen_check){
         .method = method,
-        .ordinal =
-            o != NULL ? kiln__ir_node_at(&o->f->ir, o->node)->ordinal : 0,
+        .ordinal = f != NULL ? kiln__ir_node_at(&f->ir, node)->ordinal : 0,
     };
-    return LLVMConstInt(i32, job->check_count, 0);
+    return LLVMConstInt(kiln__job_i32(job), job->check_count, 0);
 }
 
 /* Returns `which`, or if the condition does not hold, the number of the
@@ -318,18 +317,64 @@ static LLVMValueRef unless(const kiln__prover *p, LLVMValueRef holds,
     return LLVMBuildSelect(p->l->builder, holds, which, number, "");
 }
 
+/* Returns the address of a dense array and that of its end. */
+static void find_array(kiln__prover *p, LLVMValueRef array, uint32_t parameter,
+                       LLVMValueRef out[2])
+{
+    const LLVMBuilderRef builder = p->l->builder;
+    const kiln__parameter *of = &p->l->job->parameters[parameter];
+    LLVMValueRef bytes = kiln__prove_number(p, (int64_t)of->element_size);
+
+    for (uint32_t i = 0; i < of->rank; i++)
+        bytes =
+            LLVMBuildMul(builder, bytes,
+                         LLVMBuildExtractValue(builder, array, 1 + i, ""), "");
+    out[0] = LLVMBuildPtrToInt(
+        builder, LLVMBuildExtractValue(builder, array, 0, ""), p->l->i64, "");
+    out[1] = LLVMBuildAdd(builder, out[0], bytes, "");
+}
+
+static LLVMValueRef are_apart(kiln__prover *p, const LLVMValueRef *arguments,
+                              const kiln__lower_apart *pair)
+{
+    const LLVMBuilderRef builder = p->l->builder;
+    LLVMValueRef a[2], b[2];
+
+    find_array(p, arguments[1 + pair->a], pair->a, a);
+    find_array(p, arguments[1 + pair->b], pair->b, b);
+    return kiln__prove_or(p, LLVMBuildICmp(builder, LLVMIntULE, a[1], b[0], ""),
+                          LLVMBuildICmp(builder, LLVMIntULE, b[1], a[0], ""));
+}
+
+/* Returns `which`, or the number of arrays that overlap and should not. */
+static LLVMValueRef name_overlapping(kiln__prover *p, LLVMValueRef function,
+                                     LLVMValueRef which)
+{
+    const kiln__lower_sums *sums = &p->l->sums;
+    const LLVMValueRef *arguments;
+
+    if (sums->apart_count == 0)
+        return which;
+    arguments = kiln__lower_gather(p->l, function);
+    p->failed |= arguments == NULL;
+    for (size_t i = 0; arguments != NULL && i < sums->apart_count; i++)
+        which = unless(p, are_apart(p, arguments, &sums->apart[i]), which,
+                       name_check(p, &p->l->functions[0], sums->apart[i].node));
+    return which;
+}
+
 /* The obligations are listed backwards, so the number that counts is that of
    the first one in the program. */
-static LLVMValueRef name_failing(kiln__prover *p)
+static LLVMValueRef name_failing(kiln__prover *p, LLVMValueRef function)
 {
     const LLVMTypeRef i32 = kiln__job_i32(p->l->job);
-    LLVMValueRef which = LLVMConstInt(i32, 0, 0);
+    LLVMValueRef which = name_overlapping(p, function, LLVMConstInt(i32, 0, 0));
 
     for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
         if (!is_lost(p, o) && is_first(p, o))
-            which = unless(p, o->holds, which, name_check(p, o, i32));
+            which = unless(p, o->holds, which, name_check(p, o->f, o->node));
     if (p->sizes != NULL)
-        which = unless(p, sizes_are_small(p), which, name_check(p, NULL, i32));
+        which = unless(p, sizes_are_small(p), which, name_check(p, NULL, 0));
     note_proved(p);
     return which;
 }
@@ -359,9 +404,10 @@ static kiln_status attempt(kiln__lowering *l, kiln__prover *p)
     }
     l->job->check_count = 0;
     l->job->checks = kiln__arena_allocate_array(
-        &l->job->arena, p->obligation_count + 1, sizeof *l->job->checks);
+        &l->job->arena, p->obligation_count + l->sums.apart_count + 1,
+        sizeof *l->job->checks);
     if (l->job->checks != NULL)
-        LLVMBuildRet(l->builder, name_failing(p));
+        LLVMBuildRet(l->builder, name_failing(p, function));
     if (l->job->checks == NULL || p->failed)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     l->job->proof_function = function;

@@ -1,0 +1,277 @@
+/* test_host_sums.c - elements that loops keep in registers. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: unit host */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "support/harness.h"
+
+#include "support/devices/kernels.h"
+
+/*
+ * Where arrays overlap, a kernel with such a loop runs its second body, and an
+ * event says so. Without one, the loop keeps nothing.
+ */
+
+static const char text[] = "kernel plain(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        x[i] += y[k]\n"
+                           "    end\n"
+                           "end\n"
+                           "kernel begun(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    x[i] = 7\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        if y[k] > 0\n"
+                           "            x[i] += y[k]\n"
+                           "        end\n"
+                           "    end\n"
+                           "    x[i] += 100\n"
+                           "end\n"
+                           "kernel nested(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for j in i..size(x, 0)\n"
+                           "        x[i * 1 + 0] = 0\n"
+                           "        for k in 0..3\n"
+                           "            for l in 0..size(y, 0)\n"
+                           "                x[i * 1 + 0] += y[l] * k\n"
+                           "            end\n"
+                           "        end\n"
+                           "    end\n"
+                           "end\n"
+                           "fn read(y, k) = y[k]\n"
+                           "kernel calls(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        x[i] += read(y, k)\n"
+                           "    end\n"
+                           "end\n"
+                           "kernel sometimes(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        if y[k] % size(x, 0) == i\n"
+                           "            x[y[k] * 0] += 0\n"
+                           "            x[i] += y[k]\n"
+                           "        end\n"
+                           "    end\n"
+                           "end\n"
+                           "kernel moves(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        x[i] += y[k]\n"
+                           "        i = (i + 1) % size(x, 0)\n"
+                           "    end\n"
+                           "end\n"
+                           "kernel leaves(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        x[i] += y[k]\n"
+                           "        if x[i] > 20\n"
+                           "            break\n"
+                           "        end\n"
+                           "    end\n"
+                           "end\n"
+                           "kernel two(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        x[i] += y[k]\n"
+                           "        x[(i + 1) % size(x, 0)] += 0\n"
+                           "    end\n"
+                           "end\n"
+                           "kernel late(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    t = 0\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        x[t] += y[k]\n"
+                           "        t = i\n"
+                           "    end\n"
+                           "end\n";
+
+#define SIZE 50
+
+typedef struct bench {
+    kernels k;
+    atomic_uint told;
+} bench;
+
+static void take_event(void *env, const kiln_event *event)
+{
+    bench *b = env;
+
+    if (event->kind == KILN_EVENT_CHECKED)
+        atomic_fetch_add(&b->told, 1);
+}
+
+static int setup(void **state)
+{
+    static const kiln_host_ops host = {.size = sizeof(kiln_host_ops),
+                                       .event = take_event};
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    bench *b = test_calloc(1, sizeof *b);
+
+    cache.mode = KILN_CACHE_MODE_OFF;
+    options.host = &host;
+    options.host_env = b;
+    options.cache = &cache;
+    assert_ok(kiln_context_new(&b->k.context, &options, &test_error));
+    kernels_open(&b->k);
+    *state = b;
+    return 0;
+}
+
+/* Both arrays are pieces of this. */
+static int64_t memory[3 * SIZE];
+
+static void fill(void)
+{
+    for (int i = 0; i < 3 * SIZE; i++)
+        memory[i] = i % 7 - 2;
+}
+
+static void run(bench *b, const char *kernel, int64_t *y, uint64_t items,
+                uint8_t bounds_checks)
+{
+    const kiln_array arrays[] = {kernels_array(memory, SIZE),
+                                 kernels_array(y, SIZE)};
+    const kernels_argument arguments[] = {{"i64[:]", &arrays[0]},
+                                          {"i64[:]", &arrays[1]}};
+    const kiln_launch launch = {{items, 1, 1}, {0, 0, 0}, 0};
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+
+    options.bounds_checks = bounds_checks;
+    fill();
+    atomic_store(&b->told, 0);
+    assert_ok(kernels_launch(&b->k, kernels_define(&b->k, "sums", text), kernel,
+                             kernels_config(&b->k, &options), &launch,
+                             arguments, 2, &test_error));
+}
+
+/* What `plain` and `calls` leave: one item after the other. */
+static void sum_up(int64_t *x, const int64_t *y, int items)
+{
+    fill();
+    for (int i = 0; i < items; i++)
+        for (int k = 0; k < SIZE; k++)
+            x[i] += y[k];
+}
+
+static void assert_summed(bench *b, const char *kernel, int64_t *y, int items,
+                          uint8_t bounds_checks)
+{
+    int64_t wanted[3 * SIZE];
+
+    sum_up(memory, y, items);
+    memcpy(wanted, memory, sizeof wanted);
+    run(b, kernel, y, (uint64_t)items, bounds_checks);
+    assert_memory_equal(memory, wanted, sizeof wanted);
+}
+
+static void sums_of_arrays_that_are_apart_are_kept(void **state)
+{
+    static const char *const names[] = {"plain", "calls"};
+
+    for (int checks = KILN_SWITCH_OFF; checks <= KILN_SWITCH_ON; checks++)
+        for (int i = 0; i < 2; i++) {
+            assert_summed(*state, names[i], memory + SIZE, SIZE,
+                          (uint8_t)checks);
+            assert_int_equal(((bench *)*state)->told, 0);
+        }
+}
+
+/* An item reads what it sums up itself; others would race. */
+static void arrays_that_overlap_are_seen(void **state)
+{
+    static const char *const names[] = {"plain", "calls"};
+    bench *b = *state;
+
+    for (int checks = KILN_SWITCH_OFF; checks <= KILN_SWITCH_ON; checks++)
+        for (int i = 0; i < 2; i++) {
+            assert_summed(b, names[i], memory, 1, (uint8_t)checks);
+            assert_summed(b, names[i], memory + SIZE - 1, 1, (uint8_t)checks);
+            assert_int_equal(b->told, 1);
+        }
+}
+
+static void a_sum_may_begin_before_the_loop(void **state)
+{
+    bench *b = *state;
+    int64_t sum = 107;
+
+    fill();
+    for (int k = 0; k < SIZE; k++)
+        sum += memory[SIZE + k] > 0 ? memory[SIZE + k] : 0;
+    run(b, "begun", memory + SIZE, SIZE, KILN_SWITCH_ON);
+    for (int i = 0; i < SIZE; i++)
+        assert_int_equal(memory[i], sum);
+    assert_int_equal(b->told, 0);
+    run(b, "begun", memory, 1, KILN_SWITCH_ON);
+    assert_int_equal(b->told, 1);
+}
+
+static void loops_may_be_nested(void **state)
+{
+    bench *b = *state;
+    int64_t sum = 0;
+
+    fill();
+    for (int k = 0; k < SIZE; k++)
+        sum += 3 * memory[SIZE + k];
+    run(b, "nested", memory + SIZE, SIZE, KILN_SWITCH_ON);
+    for (int i = 0; i < SIZE; i++)
+        assert_int_equal(memory[i], sum);
+    run(b, "nested", memory, 1, KILN_SWITCH_ON);
+    assert_int_equal(b->told, 1);
+}
+
+/* No event: these loops keep nothing, so arrays may overlap. */
+static void other_loops_keep_nothing(void **state)
+{
+    static const char *const names[] = {"sometimes", "moves", "leaves", "two",
+                                        "late"};
+    bench *b = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        run(b, names[i], memory, 1, KILN_SWITCH_OFF);
+        assert_int_equal(b->told, 0);
+    }
+}
+
+/* A local that a loop sets is another one in the first iteration. */
+static void locals_are_taken_as_they_are(void **state)
+{
+    int64_t first, rest = 0;
+
+    fill();
+    first = memory[0] + memory[SIZE];
+    for (int k = 1; k < SIZE; k++)
+        rest += memory[SIZE + k];
+    run(*state, "late", memory + SIZE, 1, KILN_SWITCH_ON);
+    assert_int_equal(memory[0], first + rest);
+}
+
+static int teardown(void **state)
+{
+    bench *b = *state;
+
+    kiln_queue_free(b->k.queue);
+    kiln_device_close(b->k.device);
+    kiln_context_free(b->k.context);
+    test_free(b);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_arrays_that_are_apart_are_kept),
+        cmocka_unit_test(arrays_that_overlap_are_seen),
+        cmocka_unit_test(a_sum_may_begin_before_the_loop),
+        cmocka_unit_test(loops_may_be_nested),
+        cmocka_unit_test(other_loops_keep_nothing),
+        cmocka_unit_test(locals_are_taken_as_they_are),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
