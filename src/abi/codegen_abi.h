@@ -165,6 +165,7 @@ typedef struct kiln__codegen_settings {
 typedef struct kiln__codegen_check {
     const char *method; /* "" and 0: that ids and sizes are below 2^40 */
     uint64_t ordinal;   /* of the expression in the method */
+    int is_apart;       /* that what is written there overlaps no other array */
 } kiln__codegen_check;
 
 /** What was made from one kernel; borrowed during finish(). */

@@ -57,6 +57,7 @@ void kiln__wire_put_checks(kiln__encoder *out,
     for (size_t i = 0; i < count; i++) {
         kiln__encode_text(out, checks[i].method);
         kiln__encode_u64(out, checks[i].ordinal);
+        kiln__encode_u64(out, checks[i].is_apart != 0);
     }
 }
 
@@ -64,11 +65,12 @@ const kiln__codegen_check *kiln__wire_get_checks(kiln__wire_reading *r,
                                                  size_t *count)
 {
     kiln__codegen_check *checks = kiln__wire_get_array(
-        r, count, KILN__WIRE_FIELD + KILN__WIRE_NUMBER, sizeof *checks);
+        r, count, KILN__WIRE_FIELD + 2 * KILN__WIRE_NUMBER, sizeof *checks);
 
     for (size_t i = 0; i < *count; i++) {
         checks[i].method = kiln__wire_get_text(r);
         checks[i].ordinal = kiln__read_u64(&r->reader);
+        checks[i].is_apart = kiln__wire_get_at_most(r, 1) != 0;
     }
     return checks;
 }

@@ -38,35 +38,48 @@ kiln_status kiln__deferred_read(kiln__deferred *out, kiln__arena *arena,
     return kiln__wire_end(&r);
 }
 
+/* Says what does not hold, where `place` is known. */
+static void describe(char *out, size_t size, const kiln__codegen_check *check,
+                     const kiln_location *place)
+{
+    const int length = (int)strcspn(check->method, "#");
+    char where[512] = "";
+
+    if (place->file != NULL)
+        (void)snprintf(where, sizeof where, "%s:%u:%u: ", place->file,
+                       (unsigned)place->line, (unsigned)place->column);
+    if (check->is_apart)
+        (void)snprintf(out, size,
+                       "%sthe array that this loop of %.*s writes overlaps "
+                       "another one",
+                       where, length, check->method);
+    else
+        (void)snprintf(out, size,
+                       "%s%s check in %.*s cannot be proved for all items of a "
+                       "group",
+                       where, place->file != NULL ? "this" : "a", length,
+                       check->method);
+}
+
 void kiln__deferred_reason(char *out, size_t size,
                            const kiln__deferred *deferred, uint32_t unproved,
                            const kiln_frontend *frontend)
 {
     const kiln__codegen_check *check;
     kiln_location place = {0};
-    int length;
 
     (void)snprintf(out, size, "a check cannot be proved");
     if (unproved == 0 || unproved > deferred->check_count)
         return;
     check = &deferred->checks[unproved - 1];
-    length = (int)strcspn(check->method, "#");
-    if (frontend != NULL && length > 0)
+    if (check->method[0] == '\0' || check->method[0] == '#') {
+        (void)snprintf(out, size, "an id or a size of an array is beyond 2^40");
+        return;
+    }
+    if (frontend != NULL)
         kiln__frontends_locate(&place, frontend, check->method,
                                (uint32_t)check->ordinal);
-    if (length == 0)
-        (void)snprintf(out, size, "an id or a size of an array is beyond 2^40");
-    else if (place.file != NULL)
-        (void)snprintf(out, size,
-                       "%s:%u:%u: this check in %.*s cannot be proved for all "
-                       "items of a group",
-                       place.file, (unsigned)place.line, (unsigned)place.column,
-                       length, check->method);
-    else
-        (void)snprintf(out, size,
-                       "a check in %.*s cannot be proved for all items of a "
-                       "group",
-                       length, check->method);
+    describe(out, size, check, &place);
 }
 
 int kiln__deferred_is_open(const kiln_artifact *artifact)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit host */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/harness.h"
@@ -51,7 +52,6 @@ static const char text[] = "kernel plain(x: i64[:], y: i64[:])\n"
                            "    i = global_id(0)\n"
                            "    for k in 0..size(y, 0)\n"
                            "        if y[k] % size(x, 0) == i\n"
-                           "            x[y[k] * 0] += 0\n"
                            "            x[i] += y[k]\n"
                            "        end\n"
                            "    end\n"
@@ -79,6 +79,24 @@ static const char text[] = "kernel plain(x: i64[:], y: i64[:])\n"
                            "        x[(i + 1) % size(x, 0)] += 0\n"
                            "    end\n"
                            "end\n"
+                           "kernel changed(x: i64[:], y: i64[:])\n"
+                           "    t = global_id(0)\n"
+                           "    x[t] = 5\n"
+                           "    t = (t + 1) % size(x, 0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        if y[k] > 100\n"
+                           "            x[t] += 1\n"
+                           "        end\n"
+                           "    end\n"
+                           "end\n"
+                           "kernel pairs(x: i64[:], y: i64[:])\n"
+                           "    i = global_id(0)\n"
+                           "    for k in 0..size(y, 0)\n"
+                           "        if i % 2 == 0\n"
+                           "            x[i // 2] += y[k]\n"
+                           "        end\n"
+                           "    end\n"
+                           "end\n"
                            "kernel late(x: i64[:], y: i64[:])\n"
                            "    i = global_id(0)\n"
                            "    t = 0\n"
@@ -93,14 +111,17 @@ static const char text[] = "kernel plain(x: i64[:], y: i64[:])\n"
 typedef struct bench {
     kernels k;
     atomic_uint told;
+    char reason[256];
 } bench;
 
 static void take_event(void *env, const kiln_event *event)
 {
     bench *b = env;
 
-    if (event->kind == KILN_EVENT_CHECKED)
-        atomic_fetch_add(&b->told, 1);
+    if (event->kind != KILN_EVENT_CHECKED)
+        return;
+    (void)snprintf(b->reason, sizeof b->reason, "%s", event->reason);
+    atomic_fetch_add(&b->told, 1);
 }
 
 static int setup(void **state)
@@ -194,6 +215,17 @@ static void arrays_that_overlap_are_seen(void **state)
         }
 }
 
+static void the_event_says_what_overlaps(void **state)
+{
+    bench *b = *state;
+
+    run(b, "plain", memory, 1, KILN_SWITCH_OFF);
+    assert_int_equal(b->told, 1);
+    assert_string_equal(b->reason,
+                        "sums:4:9: the array that this loop of sums.plain "
+                        "writes overlaps another one");
+}
+
 static void a_sum_may_begin_before_the_loop(void **state)
 {
     bench *b = *state;
@@ -228,14 +260,27 @@ static void loops_may_be_nested(void **state)
 /* No event: these loops keep nothing, so arrays may overlap. */
 static void other_loops_keep_nothing(void **state)
 {
-    static const char *const names[] = {"sometimes", "moves", "leaves", "two",
-                                        "late"};
+    static const char *const names[] = {"sometimes", "moves",   "leaves", "two",
+                                        "late",      "changed", "pairs"};
     bench *b = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         run(b, names[i], memory, 1, KILN_SWITCH_OFF);
         assert_int_equal(b->told, 0);
     }
+}
+
+/* Of two items that name an element, one writes it. */
+static void items_that_write_nothing_leave_the_element(void **state)
+{
+    int64_t sum = 0;
+
+    fill();
+    for (int k = 0; k < SIZE; k++)
+        sum += memory[SIZE + k];
+    run(*state, "pairs", memory + SIZE, SIZE, KILN_SWITCH_ON);
+    for (int i = 0; i < SIZE / 2; i++)
+        assert_int_equal(memory[i], i % 7 - 2 + sum);
 }
 
 /* A local that a loop sets is another one in the first iteration. */
@@ -267,9 +312,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_arrays_that_are_apart_are_kept),
         cmocka_unit_test(arrays_that_overlap_are_seen),
+        cmocka_unit_test(the_event_says_what_overlaps),
         cmocka_unit_test(a_sum_may_begin_before_the_loop),
         cmocka_unit_test(loops_may_be_nested),
         cmocka_unit_test(other_loops_keep_nothing),
+        cmocka_unit_test(items_that_write_nothing_leave_the_element),
         cmocka_unit_test(locals_are_taken_as_they_are),
     };
 

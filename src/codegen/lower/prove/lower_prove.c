@@ -317,6 +317,15 @@ static LLVMValueRef unless(const kiln__prover *p, LLVMValueRef holds,
     return LLVMBuildSelect(p->l->builder, holds, which, number, "");
 }
 
+/* The same for the arrays that have to be apart for the element's sake. */
+static LLVMValueRef name_overlap(kiln__prover *p, uint32_t node)
+{
+    const LLVMValueRef number = name_check(p, &p->l->functions[0], node);
+
+    p->l->job->checks[p->l->job->check_count - 1].is_apart = 1;
+    return number;
+}
+
 /* Returns the address of a dense array and that of its end. */
 static void find_array(kiln__prover *p, LLVMValueRef array, uint32_t parameter,
                        LLVMValueRef out[2])
@@ -359,7 +368,7 @@ static LLVMValueRef name_overlapping(kiln__prover *p, LLVMValueRef function,
     p->failed |= arguments == NULL;
     for (size_t i = 0; arguments != NULL && i < sums->apart_count; i++)
         which = unless(p, are_apart(p, arguments, &sums->apart[i]), which,
-                       name_check(p, &p->l->functions[0], sums->apart[i].node));
+                       name_overlap(p, sums->apart[i].node));
     return which;
 }
 

@@ -24,6 +24,10 @@ llvm::Instruction *kiln__wide_share(llvm::IRBuilder<> &b, llvm::Value *value,
 llvm::Instruction *kiln__wide_takes_part(llvm::IRBuilder<> &b,
                                          llvm::Value *value);
 
+/* Lets a copy that is code for several items be like any other code: what is
+   marked is taken back. */
+void kiln__wide_unmark(llvm::Instruction &copy);
+
 /* Gives loops inside of the loop over items that have other bounds for each
    item the same ones for all, where that can be done. For a single item, the
    code still does the same. Returns false where nothing was changed. */

@@ -95,6 +95,7 @@ void wide_emitter::make_one(llvm::Instruction &at)
             copy->dropPoisonGeneratingMetadata();
             copy->dropUBImplyingAttrsAndMetadata();
         }
+    kiln__wide_unmark(*copy);
     b.Insert(copy);
     if (!at.getType()->isVoidTy())
         ones[&at] = copy;
@@ -158,6 +159,7 @@ llvm::Value *wide_emitter::make_part(llvm::Instruction &at, unsigned part)
 
         for (llvm::Use &operand : copy->operands())
             operand.set(many_of(operand.get(), part));
+        kiln__wide_unmark(*copy);
         return b.Insert(copy);
     }
     if (auto *call = llvm::dyn_cast<llvm::CallInst>(&at))

@@ -73,6 +73,14 @@ std::optional<wide_shared> kiln__wide_shared(const llvm::Instruction &at)
                               : wide_shared::any;
 }
 
+void kiln__wide_unmark(llvm::Instruction &copy)
+{
+    if (!llvm::isa<llvm::FreezeInst>(copy))
+        return;
+    copy.setMetadata(SHARED, nullptr);
+    copy.setMetadata(TAKES_PART, nullptr);
+}
+
 /* ---- back ---- */
 
 /* The item takes part in each iteration. */
