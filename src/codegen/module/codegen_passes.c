@@ -250,6 +250,7 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
         if (p->has_checks)
             KILN_TRY(ask_items(job, module));
         kiln__llvm_split_edges(module);
+        kiln__llvm_split_windows(module);
         kiln__llvm_hoist_items(module);
         kiln__llvm_split_runs(module);
         kiln__llvm_split_halves(module);

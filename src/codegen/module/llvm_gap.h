@@ -19,6 +19,9 @@ LLVMValueRef kiln__llvm_access_group(LLVMContextRef context);
 /* Describes a loop over items, which counts up and has at least one iteration.
    KILN__ITEM_LOOP is a property that tells it from loops of others. */
 #define KILN__ITEM_LOOP "kiln.items"
+/* Of such a loop in which sums of integers that do not wrap around are small,
+   so that their differences do not, either. */
+#define KILN__SMALL_LOOP "kiln.small"
 LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                       LLVMValueRef access_group);
 /* Sets of passes that code generation leaves out: those that cost more than
@@ -272,6 +275,9 @@ void kiln__llvm_hoist_items(LLVMModuleRef module);
 /* item_edges.cc: gives items at the edges of a grid loops of their own, so that
    the others compute the same and load neighbouring elements. */
 void kiln__llvm_split_edges(LLVMModuleRef module);
+/* item_windows.cc: gives items of which the inner loops stay away from edges a
+   loop of their own, which asks nothing about that. */
+void kiln__llvm_split_windows(LLVMModuleRef module);
 /* item_halves.cc: gives items before and after a certain one a loop each, where
    they read or write different places. */
 void kiln__llvm_split_halves(LLVMModuleRef module);

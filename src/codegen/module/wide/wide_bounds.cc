@@ -1,6 +1,7 @@
 /* wide_bounds.cc - loops whose bounds differ by item. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/module/wide/wide_bounds.h"
+#include "codegen/module/llvm_gap.h"
 
 #include <llvm/Analysis/DomTreeUpdater.h>
 #include <llvm/Analysis/SimplifyQuery.h>
@@ -70,6 +71,8 @@ class leveller
     bool read_guard(bounds &out) const;
     bool limits(const llvm::SCEV *value, const llvm::SCEV *limit) const;
     bool is_below_items(llvm::Value *start, const llvm::SCEV *end) const;
+    bool is_exact(const llvm::Value *value) const;
+    bool is_apart(const bounds &of, llvm::Value *start, llvm::Value *end) const;
     bool begins_before_end(const bounds &of) const;
     bool keeps_values(const bounds &of) const;
     void find(llvm::Loop &loop, llvm::SmallVectorImpl<bounds> &out) const;
@@ -218,6 +221,36 @@ bool leveller::is_below_items(llvm::Value *start, const llvm::SCEV *end) const
                                              most);
 }
 
+/* True for a sum that does not wrap around, in a loop where such sums are
+   small. */
+bool leveller::is_exact(const llvm::Value *value) const
+{
+    const auto *at = llvm::dyn_cast<llvm::BinaryOperator>(value);
+
+    if (at == nullptr || !items.contains(at))
+        return true;
+    return (at->getOpcode() == llvm::Instruction::Add ||
+            at->getOpcode() == llvm::Instruction::Sub) &&
+           at->hasNoSignedWrap() && is_exact(at->getOperand(0)) &&
+           is_exact(at->getOperand(1));
+}
+
+/* True if the end is as far behind the start for all items, and that was asked
+   before: the bounds of a window that moves with the item. */
+bool leveller::is_apart(const bounds &of, llvm::Value *start,
+                        llvm::Value *end) const
+{
+    const llvm::SCEV *distance = evolution.getMinusSCEV(
+        evolution.getSCEV(end), evolution.getSCEV(start));
+
+    return llvm::findOptionMDForLoop(&items, KILN__SMALL_LOOP) != nullptr &&
+           of.compare->isSigned() && is_exact(start) && is_exact(end) &&
+           evolution.isLoopInvariant(distance, &items) &&
+           evolution.isLoopEntryGuardedByCond(
+               of.loop, llvm::CmpInst::ICMP_SGT, distance,
+               evolution.getZero(distance->getType()));
+}
+
 /* True if the first number of an item that goes through the loop is less than
    its end. Otherwise it has an iteration all the same. */
 bool leveller::begins_before_end(const bounds &of) const
@@ -232,7 +265,8 @@ bool leveller::begins_before_end(const bounds &of) const
 
     return evolution.isKnownPredicate(less, start, end) ||
            evolution.isLoopEntryGuardedByCond(of.loop, less, start, end) ||
-           is_below_items(first, end);
+           is_below_items(first, end) ||
+           is_apart(of, first, of.compare->getOperand(of.end));
 }
 
 /* True if items take nothing out of the loop but what goes from iteration to
