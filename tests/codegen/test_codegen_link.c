@@ -128,7 +128,7 @@ static void assert_image_loads(const kiln_blob *image)
 {
     kiln__host_image *loaded = NULL;
 
-    assert_ok(kiln__host_image_load(&loaded, &kiln__malloc, image->data,
+    assert_ok(kiln__host_image_load(&loaded, &kiln__malloc, NULL, image->data,
                                     image->size, &test_error));
     assert_non_null(kiln__host_image_symbol(loaded, "k"));
     assert_null(kiln__host_image_symbol(loaded, "c"));

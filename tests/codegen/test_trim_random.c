@@ -508,8 +508,8 @@ static void run_rows(const outcome *o, const program *p, void *arguments)
     assert_non_null(memory);
     assert_true(o->static_local_bytes + 128 * o->private_bytes + 128 < 1 << 16);
     memset(memory, 0xa5, 1 << 16);
-    assert_ok(kiln__host_image_load(&image, &kiln__malloc, o->bytes, o->size,
-                                    &test_error));
+    assert_ok(kiln__host_image_load(&image, &kiln__malloc, NULL, o->bytes,
+                                    o->size, &test_error));
     address = kiln__host_image_symbol(image, "k");
     memcpy(&entry, &address, sizeof entry);
     for (uint64_t y = 0; y < l.head.groups[1]; y++)

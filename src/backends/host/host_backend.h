@@ -40,15 +40,35 @@ void *kiln__host_import(const char *name);
 /* For tests: the name of entry `index`, or NULL beyond the last. */
 const char *kiln__host_import_name(size_t index);
 
+/* ---- host_space.c: memory for images ---- */
+
+typedef struct kiln__host_space {
+    kiln_context *context;
+    kiln__mutex lock;
+    kiln__fork_guard guard;
+    unsigned char *rest; /* mapped, and not taken yet: `left` bytes */
+    size_t left;
+    size_t taken; /* so far, in bytes */
+} kiln__host_space;
+
+kiln_status kiln__host_space_init(kiln__host_space *space,
+                                  kiln_context *context);
+/* What was taken stays. */
+void kiln__host_space_dispose(kiln__host_space *space);
+/* Gives whole pages that are zero and can be read and written. Whoever takes
+   them unmaps them. NULL with errno: there are none. `space` may be NULL. */
+void *kiln__host_space_take(kiln__host_space *space, size_t size);
+
 /* ---- host_image.c: ELF images in memory ---- */
 
 typedef struct kiln__host_image kiln__host_image;
 
-/* Maps an image. `bytes` are copied, and may come from anywhere: KILN_ECORRUPT
-   for a damaged image, KILN_EUNSUPPORTED for one that this loader does not
-   support. */
+/* Maps an image, in the space if it is not NULL. `bytes` are copied, and may
+   come from anywhere: KILN_ECORRUPT for a damaged image, KILN_EUNSUPPORTED for
+   one that this loader does not support. */
 kiln_status kiln__host_image_load(kiln__host_image **out,
-                                  const kiln_alloc *alloc, const void *bytes,
+                                  const kiln_alloc *alloc,
+                                  kiln__host_space *space, const void *bytes,
                                   size_t size, kiln_error **error);
 /* Returns the address of an exported function, or NULL. */
 void *kiln__host_image_symbol(const kiln__host_image *image, const char *name);
@@ -75,6 +95,7 @@ typedef int32_t (*kiln__host_entry)(struct kiln__host_launch_state *launch,
 /* A loaded artifact. */
 typedef struct kiln__host_module {
     kiln__host_deferral *deferral;
+    kiln__host_space *space;
     kiln__host_image *image;
     const kiln_artifact *artifact;      /* a reference; NULL: there is no second
                                            body */

@@ -64,7 +64,7 @@ static kiln_status load_image(kiln__host_module *module,
     kiln__host_image *image;
     void *entry;
 
-    KILN_TRY(kiln__host_image_load(&image, alloc, deferred->code,
+    KILN_TRY(kiln__host_image_load(&image, alloc, module->space, deferred->code,
                                    deferred->code_size, error));
     entry = kiln__host_image_symbol(image, name);
     if (entry == NULL) {

@@ -17,6 +17,7 @@ typedef struct host_backend {
     kiln__host_pool *pool;
     kiln__host_timer timer;
     kiln__host_deferral deferral;
+    kiln__host_space space;
 } host_backend;
 
 typedef struct host_queue {
@@ -88,9 +89,11 @@ static kiln_status load_module(void *self, void *device,
     if (made == NULL)
         return kiln__error_no_memory(error);
     made->deferral = &backend->deferral;
+    made->space = &backend->space;
     bytes = kiln_artifact_bytes(artifact, &size);
     kiln__host_pool_rest(backend->pool);
-    status = kiln__host_image_load(&made->image, alloc, bytes, size, error);
+    status = kiln__host_image_load(&made->image, alloc, made->space, bytes,
+                                   size, error);
     if (status != KILN_OK) {
         kiln__deallocate(alloc, made, sizeof *made);
         return status;
@@ -248,6 +251,7 @@ static void backend_free(void *self)
 {
     host_backend *backend = self;
 
+    kiln__host_space_dispose(&backend->space);
     kiln__host_deferral_dispose(&backend->deferral);
     kiln__host_timer_dispose(&backend->timer);
     kiln__host_pool_free(backend->pool);
@@ -276,6 +280,29 @@ static const kiln_backend_ops host_ops = {
     .cancel = cancel,
 };
 
+static kiln_status init_parts(host_backend *backend)
+{
+    kiln_context *context = backend->context;
+
+    KILN_TRY(kiln__host_pool_new(&backend->pool, context));
+    if (kiln__host_timer_init(&backend->timer, context) != KILN_OK) {
+        kiln__host_pool_free(backend->pool);
+        return KILN_ENOMEM;
+    }
+    if (kiln__host_deferral_init(&backend->deferral, context) != KILN_OK) {
+        kiln__host_timer_dispose(&backend->timer);
+        kiln__host_pool_free(backend->pool);
+        return KILN_ENOMEM;
+    }
+    if (kiln__host_space_init(&backend->space, context) != KILN_OK) {
+        kiln__host_deferral_dispose(&backend->deferral);
+        kiln__host_timer_dispose(&backend->timer);
+        kiln__host_pool_free(backend->pool);
+        return KILN_ENOMEM;
+    }
+    return KILN_OK;
+}
+
 kiln_status kiln__host_backend_new(kiln_backend_ops *ops, void **self,
                                    kiln_context *context, kiln_error **error)
 {
@@ -284,18 +311,7 @@ kiln_status kiln__host_backend_new(kiln_backend_ops *ops, void **self,
     if (backend == NULL)
         return kiln__error_no_memory(error);
     backend->context = context;
-    if (kiln__host_pool_new(&backend->pool, context) != KILN_OK) {
-        kiln__deallocate(&context->alloc, backend, sizeof *backend);
-        return kiln__error_no_memory(error);
-    }
-    if (kiln__host_timer_init(&backend->timer, context) != KILN_OK) {
-        kiln__host_pool_free(backend->pool);
-        kiln__deallocate(&context->alloc, backend, sizeof *backend);
-        return kiln__error_no_memory(error);
-    }
-    if (kiln__host_deferral_init(&backend->deferral, context) != KILN_OK) {
-        kiln__host_timer_dispose(&backend->timer);
-        kiln__host_pool_free(backend->pool);
+    if (init_parts(backend) != KILN_OK) {
         kiln__deallocate(&context->alloc, backend, sizeof *backend);
         return kiln__error_no_memory(error);
     }

@@ -18,10 +18,10 @@
  * is checked against the file or the mapping before it is used. (The code
  * itself is not checked: a host kernel is trusted like the process.)
  *
- * One anonymous mapping contains all segments. It is filled and relocated while
- * it is writable and not executable; then each segment gets its own protection.
- * No page is ever writable and executable. Nothing refers to the file
- * afterwards, and unloading is one munmap().
+ * One piece of anonymous memory contains all segments. It is filled and
+ * relocated while it is writable and not executable; then each segment gets its
+ * own protection. No page is ever writable and executable. Nothing refers to
+ * the file afterwards, and unloading is one munmap().
  */
 
 #define PROGRAM_HEADERS_MAX 64
@@ -141,18 +141,12 @@ static kiln_status read_headers(elf_file *file, kiln_error **error)
 
 /* ---- the mapping ---- */
 
-/* Most kernels have a few pages, all of which are written at once. Each would
-   cost a page fault, unless the system is told. */
-#define SMALL_SPAN ((uint64_t)32 << 10)
-
-static kiln_status map_segments(elf_file *file, kiln_error **error)
+static kiln_status map_segments(elf_file *file, kiln__host_space *space,
+                                kiln_error **error)
 {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS |
-                      (file->span <= SMALL_SPAN ? MAP_POPULATE : 0);
-    void *base =
-        mmap(NULL, (size_t)file->span, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *base = kiln__host_space_take(space, (size_t)file->span);
 
-    if (base == MAP_FAILED)
+    if (base == NULL)
         return kiln__error_no_memory(error);
     file->base = base;
     for (size_t i = 0; i < file->segment_count; i++) {
@@ -244,12 +238,13 @@ struct kiln__host_image {
     elf_file file; /* `bytes` belong to the caller and are gone after loading */
 };
 
-static kiln_status load_segments(elf_file *file, kiln_error **error)
+static kiln_status load_segments(elf_file *file, kiln__host_space *space,
+                                 kiln_error **error)
 {
     kiln_status status;
 
     KILN_TRY(read_headers(file, error));
-    KILN_TRY(map_segments(file, error));
+    KILN_TRY(map_segments(file, space, error));
     status = kiln__elf_read_dynamic(file, error);
     if (status == KILN_OK)
         status = kiln__elf_relocate(file, error);
@@ -261,7 +256,8 @@ static kiln_status load_segments(elf_file *file, kiln_error **error)
 }
 
 kiln_status kiln__host_image_load(kiln__host_image **out,
-                                  const kiln_alloc *alloc, const void *bytes,
+                                  const kiln_alloc *alloc,
+                                  kiln__host_space *space, const void *bytes,
                                   size_t size, kiln_error **error)
 {
     kiln__host_image *image = kiln__allocate(alloc, sizeof *image);
@@ -275,7 +271,7 @@ kiln_status kiln__host_image_load(kiln__host_image **out,
         .size = size,
         .page = (uint64_t)sysconf(_SC_PAGESIZE),
     };
-    status = load_segments(&image->file, error);
+    status = load_segments(&image->file, space, error);
     image->file.bytes = NULL;
     if (status != KILN_OK) {
         kiln__deallocate(alloc, image, sizeof *image);

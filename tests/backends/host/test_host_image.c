@@ -169,7 +169,7 @@ static void image_init(struct image *image)
 
 static kiln_status load(kiln__host_image **out, const struct image *image)
 {
-    return kiln__host_image_load(out, &kiln__malloc, image, sizeof *image,
+    return kiln__host_image_load(out, &kiln__malloc, NULL, image, sizeof *image,
                                  &test_error);
 }
 
@@ -266,8 +266,8 @@ static void unloading_nothing_is_fine(void **state)
 static kiln_status load_and_unload(const kiln_alloc *alloc, void *env)
 {
     kiln__host_image *image;
-    kiln_status status =
-        kiln__host_image_load(&image, alloc, env, sizeof(struct image), NULL);
+    kiln_status status = kiln__host_image_load(&image, alloc, NULL, env,
+                                               sizeof(struct image), NULL);
 
     if (status == KILN_OK)
         kiln__host_image_unload(image);
@@ -425,7 +425,7 @@ static void check_damaged(const void *bytes, size_t size, size_t where)
 {
     kiln__host_image *image;
     const kiln_status status =
-        kiln__host_image_load(&image, &kiln__malloc, bytes, size, NULL);
+        kiln__host_image_load(&image, &kiln__malloc, NULL, bytes, size, NULL);
 
     if (status == KILN_OK) {
         (void)kiln__host_image_symbol(image, "root");
@@ -449,9 +449,9 @@ static void every_truncated_image_is_refused(void **state)
 
         assert_non_null(copy);
         memcpy(copy, &bytes, size);
-        assert_int_not_equal(
-            kiln__host_image_load(&image, &kiln__malloc, copy, size, NULL),
-            KILN_OK);
+        assert_int_not_equal(kiln__host_image_load(&image, &kiln__malloc, NULL,
+                                                   copy, size, NULL),
+                             KILN_OK);
         free(copy);
     }
 }
@@ -548,8 +548,8 @@ static void check_linked(const char *folder, const char *options)
         test_skip(SKIP_PACKAGE, options);
     assert_ok(
         kiln__file_read(&file, &kiln__malloc, path, 1 << 20, &test_error));
-    assert_ok(kiln__host_image_load(&image, &kiln__malloc, file.data, file.size,
-                                    &test_error));
+    assert_ok(kiln__host_image_load(&image, &kiln__malloc, NULL, file.data,
+                                    file.size, &test_error));
     kiln_blob_release(&file);
     address = kiln__host_image_symbol(image, "shape");
     assert_non_null(address);

@@ -227,8 +227,8 @@ REQUEST_UNUSED static int32_t run_image(const outcome *o, launch *l,
                                ~(uint64_t)(KILN__HOST_MEMORY_ALIGNMENT - 1));
     assert_non_null(memory);
     memset(memory, 0xa5, o->static_local_bytes + items * o->private_bytes);
-    assert_ok(kiln__host_image_load(&image, &kiln__malloc, o->bytes, o->size,
-                                    &test_error));
+    assert_ok(kiln__host_image_load(&image, &kiln__malloc, NULL, o->bytes,
+                                    o->size, &test_error));
     address = kiln__host_image_symbol(image, "k");
     assert_non_null(address);
     memcpy(&entry, &address, sizeof entry);

@@ -11,8 +11,9 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * The image is small: one read-only segment with code and constants, and one
- * for what is relocated. Every symbol but the kernel is local already.
+ * The image is small: one read-only segment with code, constants and what the
+ * loader reads, and one for what is relocated, if anything is. So most kernels
+ * are a page. Every symbol but the kernel is local already.
  */
 
 const char *const kiln__host_link_options[] = {
@@ -27,6 +28,8 @@ const char *const kiln__host_link_options[] = {
     "noexecstack",
     "-z",
     "text",
+    "-z",
+    "rodynamic",
     "-z",
     "max-page-size=4096",
     "--no-rosegment",
