@@ -85,6 +85,7 @@ int kiln__queues_are_busy(const kiln_context *context);
 /* An artifact for one load, with addresses in its slots. */
 typedef struct kiln__patched {
     kiln_artifact artifact; /* borrows everything but its bytes */
+    void *bytes;            /* the same */
     struct kiln__roots *roots;
 } kiln__patched;
 

@@ -110,6 +110,7 @@ static kiln_status make(kiln__patched **out, const kiln_kernel *kernel,
         kiln__deallocate(alloc, bytes, artifact->size);
         return kiln__error_no_memory(error);
     }
+    patched->bytes = bytes;
     fill_slots(bytes, artifact, roots);
     borrow(&patched->artifact, artifact, bytes);
     patched->roots = roots;
@@ -151,7 +152,6 @@ void kiln__patched_free(kiln__patched *patched, const kiln_context *context)
     if (patched == NULL)
         return;
     kiln__roots_free(patched->roots);
-    kiln__deallocate(&context->alloc, patched->artifact.bytes,
-                     patched->artifact.size);
+    kiln__deallocate(&context->alloc, patched->bytes, patched->artifact.size);
     kiln__deallocate(&context->alloc, patched, sizeof *patched);
 }

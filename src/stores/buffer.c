@@ -42,3 +42,10 @@ char *kiln__buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size)
     *out = (kiln_blob){(void *)bytes, size, release, made};
     return (char *)bytes;
 }
+
+int kiln__buffer_is_of_malloc(const kiln_blob *blob)
+{
+    return blob->release == release &&
+           ((const head *)blob->private_data)->alloc.realloc ==
+               kiln__malloc.realloc;
+}

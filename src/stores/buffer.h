@@ -17,5 +17,7 @@
    require. The blob may outlive everything but its allocator. NULL: no
    memory. */
 char *kiln__buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size);
+/* Whether the blob is such a buffer, and its memory is malloc's. */
+int kiln__buffer_is_of_malloc(const kiln_blob *blob);
 
 #endif /* KILN_STORES_BUFFER_H */

@@ -7,7 +7,11 @@
 
 #include "context/types/types.h"
 #include "kiln.h"
+#include "stores/buffer.h"
 #include "support/harness.h"
+#include "tiers/binary/artifact_meta.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/entry_writer.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -234,6 +238,86 @@ static void an_artifact_copies_everything(void **state)
     kiln_artifact_release(artifact);
 }
 
+/* Makes the entry of an artifact, and gives it as a store does, in memory of
+   the allocator. */
+static void store(kiln__stored *out, const kiln_alloc *alloc)
+{
+    const kiln_artifact *artifact;
+    kiln__entry_writer writer;
+    kiln_blob envelope;
+    char *copy;
+
+    *out = (kiln__stored){0};
+    assert_ok(make(&artifact));
+    assert_ok(kiln__entry_writer_artifact(&writer, &kiln__malloc, artifact));
+    assert_ok(kiln__entry_encode(&envelope, &kiln__malloc, &writer.entry));
+    kiln__entry_writer_dispose(&writer);
+    kiln_artifact_release(artifact);
+    copy = kiln__buffer_new(&out->bytes, alloc, envelope.size);
+    assert_non_null(copy);
+    memcpy(copy, envelope.data, envelope.size);
+    kiln_blob_release(&envelope);
+    assert_int_equal(
+        kiln__entry_decode(&out->entry, copy, out->bytes.size, NULL),
+        KILN__FAULT_NONE);
+}
+
+static void one_from_a_store_keeps_what_was_read(void **state)
+{
+    const kiln_artifact *artifact;
+    kiln__stored stored;
+
+    (void)state;
+    store(&stored, &kiln__malloc);
+    assert_ok(kiln__artifact_take(&artifact, &kiln__malloc, &stored));
+
+    assert_null(stored.bytes.data);
+    assert_ptr_equal(artifact->bytes, stored.entry.payload);
+    kiln__stored_release(&stored);
+    assert_string_equal(artifact->bytes, "payload");
+    assert_memory_equal(artifact->encoded_key, "key", 3);
+    assert_string_equal(artifact->kernels[0].name, "saxpy_1");
+
+    kiln_artifact_release(artifact);
+}
+
+/* The host's allocator may be gone before the artifact. */
+static void memory_of_the_hosts_is_not_kept(void **state)
+{
+    const kiln_artifact *artifact;
+    failing_alloc hosts;
+    kiln__stored stored;
+
+    (void)state;
+    failing_alloc_init(&hosts, 0);
+    store(&stored, &hosts.alloc);
+    assert_ok(kiln__artifact_take(&artifact, &hosts.alloc, &stored));
+
+    assert_ptr_not_equal(artifact->bytes, stored.entry.payload);
+    kiln__stored_release(&stored);
+    assert_nothing_leaked(&hosts);
+    assert_string_equal(artifact->bytes, "payload");
+
+    kiln_artifact_release(artifact);
+}
+
+static void one_that_makes_no_sense_takes_nothing(void **state)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln__stored stored;
+
+    (void)state;
+    store(&stored, &kiln__malloc);
+    stored.entry.meta_size--;
+
+    assert_status(KILN_ECORRUPT,
+                  kiln__artifact_take(&artifact, &kiln__malloc, &stored));
+
+    assert_null(artifact);
+    assert_non_null(stored.bytes.data);
+    kiln__stored_release(&stored);
+}
+
 static void an_artifact_lives_until_its_last_reference(void **state)
 {
     const kiln_artifact *artifact;
@@ -257,6 +341,9 @@ int main(void)
         cmocka_unit_test(what_has_no_size_is_not_passed),
         cmocka_unit_test(a_block_that_is_too_large_is_told),
         cmocka_unit_test(an_artifact_copies_everything),
+        cmocka_unit_test(one_from_a_store_keeps_what_was_read),
+        cmocka_unit_test(memory_of_the_hosts_is_not_kept),
+        cmocka_unit_test(one_that_makes_no_sense_takes_nothing),
         cmocka_unit_test(an_artifact_lives_until_its_last_reference),
     };
 

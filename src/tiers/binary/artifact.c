@@ -12,12 +12,14 @@
 /*
  * An artifact and everything that it holds are in one arena over malloc, so
  * that it outlives its context and is freed in one piece with its last
- * reference. The arena follows the public part; only this file allocates
- * artifacts.
+ * reference. The large parts of one from a store stay in the memory that the
+ * store read them into, because copying them takes longer than all the rest.
+ * The arena follows the public part; only this file allocates artifacts.
  */
 typedef struct owned_artifact {
     kiln_artifact artifact;
     kiln__arena arena;
+    kiln_blob held; /* what its source lent it, or nothing */
 } owned_artifact;
 
 /* ---- making ---- */
@@ -69,17 +71,25 @@ static kiln_site_info *copy_sites(kiln__arena *arena,
     return copies;
 }
 
+/* What may stay where it is. */
+static const void *keep_or_copy(kiln__arena *arena,
+                                const kiln__artifact_source *source,
+                                const void *bytes, size_t size)
+{
+    return source->lent != NULL ? bytes : kiln__arena_copy(arena, bytes, size);
+}
+
 static void fill_artifact(kiln_artifact *artifact, kiln__arena *arena,
                           const kiln__artifact_source *source)
 {
     artifact->key = source->key;
-    artifact->encoded_key =
-        kiln__arena_copy(arena, source->encoded_key, source->encoded_key_size);
+    artifact->encoded_key = keep_or_copy(arena, source, source->encoded_key,
+                                         source->encoded_key_size);
     artifact->encoded_key_size = source->encoded_key_size;
     artifact->format = kiln__arena_text(arena, source->format);
     artifact->target = kiln__arena_text(arena, source->target);
     artifact->relocation = source->relocation;
-    artifact->bytes = kiln__arena_copy(arena, source->bytes, source->size);
+    artifact->bytes = keep_or_copy(arena, source, source->bytes, source->size);
     artifact->size = source->size;
     artifact->kernels = copy_kernels(arena, source);
     artifact->kernel_count = source->kernel_count;
@@ -94,8 +104,8 @@ static void fill_artifact(kiln_artifact *artifact, kiln__arena *arena,
             kiln__arena_copy(arena, source->facts, source->fact_size);
     artifact->fact_size = source->fact_size;
     if (source->deferred_size > 0)
-        artifact->deferred =
-            kiln__arena_copy(arena, source->deferred, source->deferred_size);
+        artifact->deferred = keep_or_copy(arena, source, source->deferred,
+                                          source->deferred_size);
     artifact->deferred_size = source->deferred_size;
     artifact->compile_ns = source->compile_ns;
     artifact->toolchain = kiln__arena_text(
@@ -117,6 +127,10 @@ kiln_status kiln__artifact_new(const kiln_artifact **out,
         return KILN_ENOMEM;
     }
     owned->artifact.roots = source->roots;
+    if (source->lent != NULL) {
+        owned->held = *source->lent;
+        *source->lent = (kiln_blob){0};
+    }
     *out = &owned->artifact;
     return KILN_OK;
 }
@@ -158,6 +172,7 @@ void kiln_artifact_release(const kiln_artifact *artifact)
         return;
     kiln__roots_free(owned->artifact.roots);
     kiln__arena_dispose(&owned->arena);
+    kiln_blob_release(&owned->held);
     kiln__deallocate(&kiln__malloc, owned, sizeof *owned);
 }
 

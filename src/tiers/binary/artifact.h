@@ -13,13 +13,13 @@
    outlive the context. */
 struct kiln_artifact {
     atomic_uint references;
-    kiln_digest key;   /* the binary key */
-    void *encoded_key; /* full encoding, compared on every hit */
+    kiln_digest key;         /* the binary key */
+    const void *encoded_key; /* full encoding, compared on every hit */
     size_t encoded_key_size;
     char *format;
     char *target;
     int32_t relocation;
-    void *bytes;
+    const void *bytes;
     size_t size;
     kiln_kernel_info *kernels; /* the artifact owns everything in it */
     size_t kernel_count;
@@ -39,8 +39,12 @@ struct kiln_artifact {
                                     else NULL */
 };
 
-/* The argument of kiln__artifact_new(), which copies it. */
+/* The argument of kiln__artifact_new(), which copies it, except what lies in
+   `lent`. */
 typedef struct kiln__artifact_source {
+    kiln_blob *lent; /* NULL; or the memory, which is malloc's, of the encoded
+                        key, the bytes and what is deferred. On success the
+                        artifact takes it over, and it is left empty. */
     kiln_digest key;
     const void *encoded_key;
     size_t encoded_key_size;

@@ -4,6 +4,7 @@
 
 #include "base/data/arena.h"
 #include "base/data/decoder.h"
+#include "stores/buffer.h"
 #include "stores/entry_versions.h"
 #include "tiers/binary/artifact_meta.h"
 
@@ -172,11 +173,11 @@ static void read_sites(decoding *d, kiln__artifact_source *source)
     source->site_count = count;
 }
 
-kiln_status kiln__artifact_decode(const kiln_artifact **out,
-                                  const kiln_alloc *alloc,
-                                  const kiln__entry *entry)
+static kiln_status decode(const kiln_artifact **out, const kiln_alloc *alloc,
+                          const kiln__entry *entry, kiln_blob *lent)
 {
     kiln__artifact_source source = {
+        .lent = lent,
         .key = entry->key.digest,
         .encoded_key = entry->key.encoded,
         .encoded_key_size = entry->key.encoded_size,
@@ -211,6 +212,22 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
         status = kiln__artifact_new(out, &source);
     kiln__arena_dispose(&d.arena);
     return status;
+}
+
+kiln_status kiln__artifact_decode(const kiln_artifact **out,
+                                  const kiln_alloc *alloc,
+                                  const kiln__entry *entry)
+{
+    return decode(out, alloc, entry, NULL);
+}
+
+/* An artifact may outlive the context, whose allocator is gone then. */
+kiln_status kiln__artifact_take(const kiln_artifact **out,
+                                const kiln_alloc *alloc, kiln__stored *stored)
+{
+    return decode(out, alloc, &stored->entry,
+                  kiln__buffer_is_of_malloc(&stored->bytes) ? &stored->bytes
+                                                            : NULL);
 }
 
 /* What an artifact deferred is the last field of its meta. */

@@ -4,7 +4,7 @@
 #define KILN_TIERS_BINARY_ARTIFACT_META_H
 
 #include "base/data/encoder.h"
-#include "stores/entry.h"
+#include "stores/stores.h"
 #include "tiers/binary/artifact.h"
 
 void kiln__artifact_encode_meta(kiln__encoder *out,
@@ -13,6 +13,11 @@ void kiln__artifact_encode_meta(kiln__encoder *out,
 kiln_status kiln__artifact_decode(const kiln_artifact **out,
                                   const kiln_alloc *alloc,
                                   const kiln__entry *entry);
+/* Likewise, from a checked entry that a store gave. The artifact takes the
+   entry's memory over where it can; `stored` then has nothing to release, and
+   its entry is readable as long as the artifact. */
+kiln_status kiln__artifact_take(const kiln_artifact **out,
+                                const kiln_alloc *alloc, kiln__stored *stored);
 /* True if two entries of artifacts have the same meta, but that one may have
    deferred a body whose code is in the other. */
 int kiln__entries_of_one_artifact(const kiln_alloc *alloc, const kiln__entry *a,

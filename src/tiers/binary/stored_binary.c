@@ -59,7 +59,7 @@ void kiln__artifact_replace(kiln_context *context, const kiln_artifact *old,
 }
 
 static const kiln_artifact *take_artifact(kiln_context *context,
-                                          const kiln__stored *stored)
+                                          kiln__stored *stored)
 {
     const kiln_artifact *artifact = NULL;
     kiln_status status;
@@ -69,7 +69,7 @@ static const kiln_artifact *take_artifact(kiln_context *context,
         kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
         return NULL;
     }
-    status = kiln__artifact_decode(&artifact, &context->alloc, &stored->entry);
+    status = kiln__artifact_take(&artifact, &context->alloc, stored);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
     if (artifact != NULL)
