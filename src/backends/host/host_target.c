@@ -102,6 +102,13 @@ static kiln__host_features closure(kiln__host_features set)
     return set;
 }
 
+/* Adds a feature to a closed set. What it needs is mostly there already. */
+static kiln__host_features with(kiln__host_features set, size_t index)
+{
+    set |= (kiln__host_features)1 << index;
+    return (features[index].implied & ~set) == 0 ? set : closure(set);
+}
+
 /* Removes a feature and all features that need it. */
 static kiln__host_features without(kiln__host_features set, size_t index)
 {
@@ -207,7 +214,7 @@ static kiln_status parse_features(kiln__host_features *set, const char *text,
         if (index == FEATURE_COUNT)
             return unknown_feature(error, text + 1, size);
         if (sign == '+')
-            *set = closure(*set | (kiln__host_features)1 << index);
+            *set = with(*set, index);
         else
             *set = without(*set, index);
         text += 1 + size;
