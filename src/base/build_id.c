@@ -18,6 +18,7 @@
 
 #define NOTES_MAX ((size_t)4096) /* of one segment; more are not searched */
 #define SEGMENTS_MAX 64
+#define BEGINNING ((size_t)1024)
 
 /* ---- notes ---- */
 
@@ -80,26 +81,41 @@ static int is_elf(const ElfW(Ehdr) * head)
            head->e_phnum <= SEGMENTS_MAX;
 }
 
-/* The parts of a file that are read; too large for a small stack. */
+/* The parts of a file that are read; too large for a small stack. Linkers put
+   the notes near the beginning. */
 typedef struct parts {
+    unsigned char beginning[BEGINNING];
+    size_t beginning_size;
     ElfW(Phdr) segments[SEGMENTS_MAX];
     unsigned char notes[NOTES_MAX];
 } parts;
 
+static int read_part(int descriptor, const parts *read, void *out, size_t size,
+                     uint64_t offset)
+{
+    if (offset > read->beginning_size || size > read->beginning_size - offset)
+        return read_at(descriptor, out, size, offset);
+    memcpy(out, read->beginning + offset, size);
+    return 1;
+}
+
 static int find_in_parts(char *out, int descriptor, parts *read)
 {
+    const ssize_t begins =
+        kiln__io_read_at(descriptor, read->beginning, BEGINNING, 0);
     ElfW(Ehdr) head;
 
-    if (!read_at(descriptor, &head, sizeof head, 0) || !is_elf(&head) ||
-        !read_at(descriptor, read->segments,
-                 head.e_phnum * sizeof *read->segments, head.e_phoff))
+    read->beginning_size = begins > 0 ? (size_t)begins : 0;
+    if (!read_part(descriptor, read, &head, sizeof head, 0) || !is_elf(&head) ||
+        !read_part(descriptor, read, read->segments,
+                   head.e_phnum * sizeof *read->segments, head.e_phoff))
         return 0;
     for (unsigned i = 0; i < head.e_phnum; i++) {
         const ElfW(Phdr) *segment = &read->segments[i];
         const size_t size = segment->p_filesz;
 
         if (segment->p_type == PT_NOTE && size <= sizeof read->notes &&
-            read_at(descriptor, read->notes, size, segment->p_offset) &&
+            read_part(descriptor, read, read->notes, size, segment->p_offset) &&
             find_note(out, read->notes, size))
             return 1;
     }
@@ -108,7 +124,7 @@ static int find_in_parts(char *out, int descriptor, parts *read)
 
 static int find_in_file(char *out, int descriptor)
 {
-    parts *read = kiln__allocate(&kiln__malloc, sizeof *read);
+    parts *read = kiln__resize(&kiln__malloc, NULL, 0, sizeof *read);
     const int found = read != NULL && find_in_parts(out, descriptor, read);
 
     kiln__deallocate(&kiln__malloc, read, sizeof *read);

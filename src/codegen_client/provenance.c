@@ -79,7 +79,7 @@ static kiln_status look_up_llvm(kiln_context *context, kiln__build_ids *here)
 
 static kiln_status look_up_codegen(kiln_context *context, kiln__build_ids *here)
 {
-    char *path = kiln__allocate(&context->alloc, PATH_MAX);
+    char *path = kiln__resize(&context->alloc, NULL, 0, PATH_MAX);
     kiln_status status = path != NULL ? KILN_ENOTFOUND : KILN_ENOMEM;
 
     *here = (kiln__build_ids){{0}, {0}};
