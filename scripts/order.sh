@@ -1,7 +1,8 @@
 #!/bin/sh
 # order.sh BUILD: writes cmake/order/codegen.list, the functions of
-# libkiln-codegen that compiling calls, in the order of their first call. BUILD
-# is a release build, whose library contains LLVM. valgrind records the calls.
+# libkiln-codegen that compiling calls, in the order of their first call, and
+# cmake/order/kiln.list, those of libkiln that a warm start calls. BUILD is a
+# release build, whose library contains LLVM. valgrind records the calls.
 set -e
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:?the folder of a release build}" && pwd)
@@ -10,25 +11,41 @@ trap 'rm -rf "$work"' EXIT
 export KILN_CACHE=off KILN_CODEGEN=thread KILN_NVJITLINK=off KILN_PTXAS=off
 
 mkdir -p "$work/bin" "$work/lib"
-cp "$build/bin/kiln" "$work/bin"
+cp "$build/bin/kiln" "$build/bin/saxpy" "$work/bin"
 # valgrind does not read LLVM's debug information.
 for library in "$build"/lib/lib*; do
     objcopy --strip-debug "$library" "$work/lib/$(basename "$library")"
 done
 
-# called NAME ARGUMENT...: compiles with these arguments and writes the names of
-# the functions that are called to the file NAME.
-called() {
-    name=$1
-    shift
+# recorded LIBRARY NAME PROGRAM ARGUMENT...: runs the program and writes the names
+# of the library's functions that are called to the file NAME.
+recorded() {
+    library=$1 name=$2
+    shift 2
     valgrind -q --tool=callgrind --compress-strings=no --compress-pos=no \
-        --demangle=no --callgrind-out-file="$work/calls" \
-        "$work/bin/kiln" compile "$@" --emit binary -o "$work/out" > "$work/said" 2>&1 ||
-        { cat "$work/said" >&2; exit 1; }
-    awk '/^ob=/ { ours = /libkiln-codegen/ }
+        --demangle=no --callgrind-out-file="$work/calls" "$@" \
+        > "$work/said" 2>&1 || { cat "$work/said" >&2; exit 1; }
+    awk -v library="$library" '/^ob=/ { ours = index($0, library) }
          /^fn=/ && ours { sub(/^fn=/, ""); sub(/\047.*/, ""); print }' \
         "$work/calls" > "$work/$name"
 }
+
+# called NAME ARGUMENT...: compiles with these arguments.
+called() {
+    name=$1
+    shift
+    recorded libkiln-codegen "$name" "$work/bin/kiln" compile "$@" \
+        --emit binary -o "$work/out"
+}
+
+# The second of two processes over one cache compiles nothing.
+mkdir -m 700 "$work/cache"
+(
+    export KILN_CACHE=rw KILN_CACHE_DIR="$work/cache"
+    recorded libkiln.so cold "$work/bin/saxpy"
+    recorded libkiln.so warm "$work/bin/saxpy"
+)
+awk '!seen[$0]++' "$work/warm" > "$root/cmake/order/kiln.list"
 
 cat > "$work/saxpy.kiln" <<'KILN'
 kernel saxpy(y, a, x)

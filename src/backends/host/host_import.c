@@ -1,5 +1,6 @@
 /* host_import.c - the functions that host images may import. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,30 +48,82 @@ static float lgammaf_alone(float x)
 
 typedef void (*function)(void);
 
-static const struct import {
+typedef struct import {
     const char *name;
     function address;
-} imports[] = {
+} import;
+
 #define ENTRY(name, types) {#name, (function)(name)},
-    KILN__HOST_IMPORT_MAP(ENTRY)
-#undef ENTRY
-};
 
-#define IMPORT_COUNT (sizeof imports / sizeof imports[0])
+/*
+ * A table of all addresses has a hundred symbols of C's mathematics, which the
+ * loader would look up whenever a process begins, and that takes as long as all
+ * else that it does for this library. So the shared library asks for the
+ * address of such a function when a kernel needs it; what lies in this library
+ * and what every process binds anyway is in a table. A static program has no
+ * loader, and nothing to look up.
+ */
+#ifdef KILN_LIBM_BY_NAME
 
-static int compare(const void *name, const void *import)
+static const import imports[] = {
+    ENTRY(__divti3, ) ENTRY(__extendhfsf2, ) ENTRY(__modti3, )
+        ENTRY(__truncdfhf2, ) ENTRY(__truncsfhf2, ) ENTRY(__udivti3, )
+            ENTRY(__umodti3, ) ENTRY(bcmp, ) ENTRY(lgamma, ) ENTRY(lgammaf, )
+                ENTRY(memcmp, ) ENTRY(memcpy, ) ENTRY(memmove, )
+                    ENTRY(memset, )};
+
+#define NAME(name, types) #name,
+static const char *const names[] = {KILN__HOST_IMPORT_MAP(NAME)};
+#undef NAME
+#define NAME_AT(index) names[index]
+
+static int compare_names(const void *name, const void *entry)
 {
-    return strcmp(name, ((const struct import *)import)->name);
+    return strcmp(name, *(const char *const *)entry);
+}
+
+static void *find_elsewhere(const char *name)
+{
+    return bsearch(name, names, sizeof names / sizeof *names, sizeof *names,
+                   compare_names) != NULL
+               ? dlsym(RTLD_DEFAULT, name)
+               : NULL;
+}
+
+#else
+
+static const import imports[] = {KILN__HOST_IMPORT_MAP(ENTRY)};
+
+#define NAME_AT(index) imports[index].name
+
+static void *find_elsewhere(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+#endif
+#undef ENTRY
+
+#define COUNT(name, types) +1
+#define NAME_COUNT ((size_t)(0 KILN__HOST_IMPORT_MAP(COUNT)))
+
+static int compare(const void *name, const void *entry)
+{
+    return strcmp(name, ((const import *)entry)->name);
 }
 
 void *kiln__host_import(const char *name)
 {
-    const struct import *found =
-        bsearch(name, imports, IMPORT_COUNT, sizeof imports[0], compare);
+    const import *found =
+        bsearch(name, imports, sizeof imports / sizeof *imports,
+                sizeof *imports, compare);
     void *address = kiln__host_stop_import(name);
 
     if (address == NULL)
         address = kiln__host_alone_import(name);
+    if (address == NULL && found == NULL)
+        address = find_elsewhere(name);
     /* C has no conversion between pointers to objects and to functions; POSIX
        guarantees that they have the same form. */
     if (found != NULL)
@@ -80,5 +133,5 @@ void *kiln__host_import(const char *name)
 
 const char *kiln__host_import_name(size_t index)
 {
-    return index < IMPORT_COUNT ? imports[index].name : NULL;
+    return index < NAME_COUNT ? NAME_AT(index) : NULL;
 }
