@@ -63,9 +63,9 @@ GOALS = {
 
 # Why Kiln is behind, or less ahead than was aimed at, by group and measure.
 KEPT = ("what is kept is one file, which the loader maps and believes; Kiln "
-        "makes a context, reads three entries for each kernel, verifies their "
-        "sums, their whole keys and who made them, and copies and protects the "
-        "code")
+        "is a library that is loaded itself and runs for the first time, makes "
+        "a context, reads three entries for each kernel, verifies their sums, "
+        "their whole keys and who made them, and copies and protects the code")
 SHARES = ("handing part of the loop to a second thread, and waiting for it: "
           "second-one-core is without that")
 CALL = ("Kiln checks and packs arguments and shape at each launch, and looks at "
