@@ -70,7 +70,7 @@ struct hide_cut_counters : llvm::PassInfoMixin<hide_cut_counters> {
     {
         const llvm::LoopInfo &loops =
             analyses.getResult<llvm::LoopAnalysis>(function);
-        llvm::PreservedAnalyses kept;
+        llvm::PreservedAnalyses kept = llvm::PreservedAnalyses::all();
 
         for (llvm::BasicBlock &block : function)
             for (llvm::Instruction &at : block) {
@@ -83,8 +83,9 @@ struct hide_cut_counters : llvm::PassInfoMixin<hide_cut_counters> {
                     use->get(), "",
                     llvm::cast<llvm::Instruction>(use->getUser())
                         ->getIterator()));
+                kept = llvm::PreservedAnalyses::none();
+                kept.preserveSet<llvm::CFGAnalyses>();
             }
-        kept.preserveSet<llvm::CFGAnalyses>();
         return kept;
     }
 
@@ -126,9 +127,7 @@ struct safe_vectors : llvm::PassInfoMixin<safe_vectors> {
     static llvm::PreservedAnalyses run(llvm::Function &function,
                                        llvm::FunctionAnalysisManager &analyses)
     {
-        return kiln__make_vectors_safe(function, analyses)
-                   ? llvm::PreservedAnalyses::none()
-                   : llvm::PreservedAnalyses::all();
+        return kiln__make_vectors_safe(function, analyses);
     }
 
     static bool isRequired()

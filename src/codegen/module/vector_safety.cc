@@ -3,6 +3,7 @@
 #include "codegen/module/vector_safety.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/BasicAliasAnalysis.h>
 #include <llvm/Analysis/LoopIterator.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -236,8 +237,22 @@ static void check_accesses(llvm::Loop &loop, llvm::LoopInfo &loops,
 
 /* ---- functions ---- */
 
-bool kiln__make_vectors_safe(llvm::Function &function,
-                             llvm::FunctionAnalysisManager &analyses)
+/* What is known after simplifyLoop(), as LLVM's pass of that name says. Most
+   loops need it, and LLVM would find out again how often they run. */
+static llvm::PreservedAnalyses what_simplifying_keeps()
+{
+    llvm::PreservedAnalyses kept;
+
+    kept.preserve<llvm::BasicAA>();
+    kept.preserve<llvm::DominatorTreeAnalysis>();
+    kept.preserve<llvm::LoopAnalysis>();
+    kept.preserve<llvm::ScalarEvolutionAnalysis>();
+    return kept;
+}
+
+llvm::PreservedAnalyses
+kiln__make_vectors_safe(llvm::Function &function,
+                        llvm::FunctionAnalysisManager &analyses)
 {
     llvm::LoopInfo &loops = analyses.getResult<llvm::LoopAnalysis>(function);
     llvm::AAResults &aliases = analyses.getResult<llvm::AAManager>(function);
@@ -245,22 +260,23 @@ bool kiln__make_vectors_safe(llvm::Function &function,
         analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
     auto &dominators =
         analyses.getResult<llvm::DominatorTreeAnalysis>(function);
-    bool changed = false;
+    llvm::PreservedAnalyses kept = llvm::PreservedAnalyses::all();
 
     for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
         if (!loop->isInnermost() ||
             llvm::hasVectorizeTransformation(loop) == llvm::TM_SuppressedByUser)
             continue;
         /* As the vectoriser does: it takes loops that are not so yet. */
-        changed |= llvm::simplifyLoop(loop, &dominators, &loops, &numbers,
-                                      nullptr, nullptr, false);
+        if (llvm::simplifyLoop(loop, &dominators, &loops, &numbers, nullptr,
+                               nullptr, false))
+            kept.intersect(what_simplifying_keeps());
         if (loop->getLoopPreheader() == nullptr)
             continue;
         if (move_divisions(*loop)) {
-            changed = true;
+            kept = llvm::PreservedAnalyses::none();
             numbers.forgetLoop(loop);
         }
         check_accesses(*loop, loops, numbers, aliases);
     }
-    return changed;
+    return kept;
 }

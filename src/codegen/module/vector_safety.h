@@ -9,9 +9,10 @@
     64u /* of a loop, of which each pair is looked at \
          */
 
-/* Changes loops of which the vectoriser would make wrong code. Returns false
-   where no instruction was changed. */
-bool kiln__make_vectors_safe(llvm::Function &function,
-                             llvm::FunctionAnalysisManager &analyses);
+/* Changes loops of which the vectoriser would make wrong code. Returns what is
+   still known. */
+llvm::PreservedAnalyses
+kiln__make_vectors_safe(llvm::Function &function,
+                        llvm::FunctionAnalysisManager &analyses);
 
 #endif /* KILN_CODEGEN_MODULE_VECTOR_SAFETY_H */
