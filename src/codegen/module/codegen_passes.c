@@ -55,7 +55,8 @@
 #define BEGINNINGS(how) BEGIN("," UNSWITCH(how)), BEGIN(""), UNSWITCHING(how)
 #define GO_ON(loops) \
     "function<eager-inv>(" EARLY "," COMBINE "," \
-    "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
+    "loop(" loops KILN__DELETE_LOOPS "," KILN__UNROLL_LOOPS \
+    "),sroa<modify-cfg>," \
     "gvn<>," COMBINE ",adce," MIDDLE "," KILN__WIDE_ITEMS "," KILN__JAM_ITEMS \
     "," KILN__HIDE_CUT_COUNTERS "," KILN__SAFE_VECTORS \
     ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \

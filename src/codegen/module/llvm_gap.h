@@ -84,6 +84,10 @@ void kiln__llvm_restore_dominance(LLVMValueRef function);
 #define KILN__JAM_ITEMS "kiln-jam-items"
 #define KILN__HIDE_CUT_COUNTERS "kiln-hide-cut-counters"
 #define KILN__SAFE_VECTORS "kiln-safe-vectors"
+/* Among those of loops, two of LLVM's that leave loops alone of which nobody
+   can know how often they run: see open_loops.h. */
+#define KILN__DELETE_LOOPS "kiln-delete-loops"
+#define KILN__UNROLL_LOOPS "kiln-unroll-loops"
 /* Runs passes, given by their names. Returns NULL, or a message for free(). */
 char *kiln__llvm_run_passes(LLVMModuleRef module, const char *names,
                             LLVMTargetMachineRef machine, int vectorizes);

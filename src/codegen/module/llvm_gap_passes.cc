@@ -10,13 +10,16 @@
 #include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 
 #include "codegen/module/items/item_interleave.h"
 #include "codegen/module/items/item_jam.h"
 #include "codegen/module/items/item_reuse.h"
 #include "codegen/module/llvm_gap.h"
+#include "codegen/module/open_loops.h"
 #include "codegen/module/vector_safety.h"
 #include "codegen/module/wide/wide.h"
 
@@ -159,6 +162,22 @@ struct jam_items : llvm::PassInfoMixin<jam_items> {
     }
 };
 
+/* A pass of LLVM's over the loops of which it can know how often they run. */
+template <typename pass_type>
+struct of_closed_loops : llvm::PassInfoMixin<of_closed_loops<pass_type>> {
+    pass_type pass;
+
+    llvm::PreservedAnalyses run(llvm::Loop &loop,
+                                llvm::LoopAnalysisManager &analyses,
+                                llvm::LoopStandardAnalysisResults &results,
+                                llvm::LPMUpdater &updater)
+    {
+        return kiln__is_open_loop(loop)
+                   ? llvm::PreservedAnalyses::all()
+                   : pass.run(loop, analyses, results, updater);
+    }
+};
+
 } // namespace
 
 static void add_ours(llvm::PassBuilder &builder, bool vectorizes)
@@ -183,6 +202,17 @@ static void add_ours(llvm::PassBuilder &builder, bool vectorizes)
                 passes.addPass(jam_items());
             else if (name == KILN__HIDE_CUT_COUNTERS)
                 passes.addPass(hide_cut_counters());
+            else
+                return false;
+            return true;
+        });
+    builder.registerPipelineParsingCallback(
+        [](llvm::StringRef name, llvm::LoopPassManager &passes,
+           llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+            if (name == KILN__DELETE_LOOPS)
+                passes.addPass(of_closed_loops<llvm::LoopDeletionPass>());
+            else if (name == KILN__UNROLL_LOOPS)
+                passes.addPass(of_closed_loops<llvm::LoopFullUnrollPass>());
             else
                 return false;
             return true;
