@@ -19,7 +19,8 @@
  *   sroa, early-cse   the item's ids and locals into registers
  *   licm, unswitch    rows' and grids' arithmetic and guards out of the loops
  *   (trim)            guards of items become the loops' bounds (trim.h)
- *   unroll            short loops, so that the item loop is innermost
+ *   unroll            short loops, so that the item loop is innermost; not
+ *                     those of the launch (open_loops.h)
  *   gvn               loads that the frontend wrote twice
  *   (wide)            vectors of items go through their inner loops (wide.cc)
  *   (jam)             items whose sums wait go through them together

@@ -53,10 +53,9 @@ static bool is_foreign(const llvm::Value *value, const llvm::Value *start,
             match(value, m_Sub(m_Value(a), m_Value(b))) ||
             match(value, m_Intrinsic<llvm::Intrinsic::sadd_sat>(m_Value(a),
                                                                 m_Value(b))) ||
-            match(value, m_Intrinsic<llvm::Intrinsic::ssub_sat>(
-                             m_Value(a), m_Value(b)))) &&
-           (is_foreign(a, start, depth + 1) ||
-            is_foreign(b, start, depth + 1));
+            match(value, m_Intrinsic<llvm::Intrinsic::ssub_sat>(m_Value(a),
+                                                                m_Value(b)))) &&
+           (is_foreign(a, start, depth + 1) || is_foreign(b, start, depth + 1));
 }
 
 static bool is_open(const llvm::Value *end, const llvm::Value *start,
@@ -71,8 +70,7 @@ static bool is_open(const llvm::Value *end, const llvm::Value *start,
     if (match(end, m_MaxOrMin(m_Value(a), m_Value(b))) ||
         match(end, m_Select(m_Value(), m_Value(a), m_Value(b))))
         return is_open(a, start, depth + 1) && is_open(b, start, depth + 1);
-    if (match(end, m_Add(m_Value(a), m_Value(b))) &&
-        (a == start || b == start))
+    if (match(end, m_Add(m_Value(a), m_Value(b))) && (a == start || b == start))
         return llvm::isa<llvm::LoadInst>(a == start ? b : a);
     return is_foreign(end, start, depth);
 }
@@ -131,9 +129,8 @@ bool kiln__is_open_loop(const llvm::Loop &loop)
     const llvm::Value *next, *end;
 
     if (latch == nullptr || before == nullptr ||
-        !match(latch->getTerminator(),
-               m_Br(m_ICmp(m_Value(next), m_Value(end)), m_BasicBlock(),
-                    m_BasicBlock())))
+        !match(latch->getTerminator(), m_Br(m_ICmp(m_Value(next), m_Value(end)),
+                                            m_BasicBlock(), m_BasicBlock())))
         return false;
     if (loop.isLoopInvariant(next))
         std::swap(next, end);

@@ -250,9 +250,8 @@ static llvm::PreservedAnalyses what_simplifying_keeps()
     return kept;
 }
 
-llvm::PreservedAnalyses
-kiln__make_vectors_safe(llvm::Function &function,
-                        llvm::FunctionAnalysisManager &analyses)
+llvm::PreservedAnalyses kiln__make_vectors_safe(
+    llvm::Function &function, llvm::FunctionAnalysisManager &analyses)
 {
     llvm::LoopInfo &loops = analyses.getResult<llvm::LoopAnalysis>(function);
     llvm::AAResults &aliases = analyses.getResult<llvm::AAManager>(function);

@@ -11,8 +11,7 @@
 
 /* Changes loops of which the vectoriser would make wrong code. Returns what is
    still known. */
-llvm::PreservedAnalyses
-kiln__make_vectors_safe(llvm::Function &function,
-                        llvm::FunctionAnalysisManager &analyses);
+llvm::PreservedAnalyses kiln__make_vectors_safe(
+    llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 
 #endif /* KILN_CODEGEN_MODULE_VECTOR_SAFETY_H */

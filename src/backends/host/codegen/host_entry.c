@@ -3,8 +3,13 @@
 #include "backends/host/codegen/host_wrap.h"
 
 /*
- * Everything is loaded once, before the first group, and marked as invariant:
- * nothing writes the packed block or the launch while the kernel runs.
+ * Nearly everything is loaded once, before the first group, and marked as
+ * invariant: nothing writes the packed block or the launch while the kernel
+ * runs.
+ *
+ * The sizes of the grid are only needed where a group begins. Loaded once, they
+ * would live through all loops, in places of the frame, and choosing registers
+ * would take longer. So each group loads them, by loads that no pass moves.
  */
 
 typedef kiln__host_wrapper wrapper;
@@ -81,14 +86,26 @@ void kiln__host_load_arguments(wrapper *w)
     }
 }
 
-void kiln__host_load_shape(wrapper *w)
+void kiln__host_load_block(wrapper *w)
 {
-    for (uint32_t d = 0; d < 3; d++) {
-        w->grid[d] = kiln__host_constant(w->job, w->builder, w->launch,
-                                         KILN__OF_LAUNCH(grid, d), 1);
+    for (uint32_t d = 0; d < 3; d++)
         w->block[d] = kiln__host_group_size(w->job, w->builder, w->launch, d);
-    }
+}
+
+/* Returns a member of the launch that is 1 or greater. */
+static LLVMValueRef load_again(const wrapper *w, uint64_t offset)
+{
+    const LLVMValueRef load =
+        kiln__host_constant(w->job, w->builder, w->launch, offset, 1);
+
+    LLVMSetVolatile(load, 1);
+    return load;
+}
+
+void kiln__host_load_grid(wrapper *w)
+{
+    for (uint32_t d = 0; d < 3; d++)
+        w->grid[d] = load_again(w, KILN__OF_LAUNCH(grid, d));
     for (uint32_t d = 0; d < 2; d++)
-        w->groups[d] = kiln__host_constant(w->job, w->builder, w->launch,
-                                           KILN__OF_LAUNCH(groups, d), 1);
+        w->groups[d] = load_again(w, KILN__OF_LAUNCH(groups, d));
 }

@@ -10,8 +10,9 @@
 /*
  * The kernel of host_abi.h:
  *
- *     load sizes of grid and group, and every argument
+ *     load the group's sizes, and every argument
  *     for group in first..last
+ *         load the grid's sizes
  *         for z, y, x of the group, clipped by the grid
  *             set the ids of the item
  *             call the item function           stop when it raised
@@ -454,13 +455,14 @@ static void build(wrapper *w)
            LLVMGetParam(w->function, KILN__HOST_MEMORY));
     if (w->proof != NULL)
         w->tile = add_item(w, "tile");
-    kiln__host_load_shape(w);
+    kiln__host_load_block(w);
     kiln__host_load_arguments(w);
     if (may_join(w))
         w->joined = count_joined(w);
 
     open_loop(w, &group, LLVMGetParam(w->function, 2),
               LLVMGetParam(w->function, 3), "group");
+    kiln__host_load_grid(w);
     find_group(w, group.index);
     count = join_groups(w, &group);
     run_group(w, group.index);

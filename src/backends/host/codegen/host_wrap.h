@@ -6,9 +6,9 @@
 #include "backends/host/codegen/host_codegen.h"
 
 /*
- * host_wrap.c builds the kernel of a job, and host_entry.c what it loads before
- * the first group. Both work on this state, which lives while one kernel is
- * built. The same state serves the kernel of the checked module.
+ * host_wrap.c builds the kernel of a job, and host_entry.c what it loads. Both
+ * work on this state, which lives while one kernel is built. The same state
+ * serves the kernel of the checked module.
  */
 typedef struct kiln__host_wrapper {
     kiln__codegen_job *job;
@@ -46,8 +46,10 @@ typedef struct kiln__host_wrapper {
 /* Declares a kernel of host_abi.h. */
 LLVMValueRef kiln__host_add_kernel(const kiln__codegen_job *job,
                                    const char *name);
-/* Load the launch's sizes, and every argument to `values`, after the item. */
-void kiln__host_load_shape(kiln__host_wrapper *w);
+/* Load the groups' sizes, and every argument to `values`, after the item. */
+void kiln__host_load_block(kiln__host_wrapper *w);
 void kiln__host_load_arguments(kiln__host_wrapper *w);
+/* Loads the grid's sizes, for one group. */
+void kiln__host_load_grid(kiln__host_wrapper *w);
 
 #endif /* KILN_BACKENDS_HOST_CODEGEN_HOST_WRAP_H */

@@ -105,13 +105,23 @@ static bool is_quiet_call(const llvm::CallBase &call)
             (callee->isDeclaration() || only_computes(*callee)));
 }
 
+/* A load that is only to stay where it is (host_entry.c). */
+static bool loads_launch(const llvm::Instruction &at)
+{
+    const auto *load = llvm::dyn_cast<llvm::LoadInst>(&at);
+
+    return load != nullptr && !load->isAtomic() &&
+           llvm::getUnderlyingObject(load->getPointerOperand()) ==
+               at.getFunction()->getArg(0);
+}
+
 static bool is_quiet(const llvm::Instruction &at)
 {
     if (const auto *update = llvm::dyn_cast<llvm::AtomicRMWInst>(&at))
         return !update->isVolatile() && update->use_empty();
     if (const auto *call = llvm::dyn_cast<llvm::CallBase>(&at))
         return is_quiet_call(*call);
-    return !at.isAtomic() && !at.isVolatile();
+    return !at.isAtomic() && (!at.isVolatile() || loads_launch(at));
 }
 
 extern "C" int kiln__llvm_is_quiet(LLVMValueRef kernel, size_t most)
