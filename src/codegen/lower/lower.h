@@ -117,7 +117,7 @@ typedef struct kiln__lower_apart {
     uint32_t node; /* for whose sake */
 } kiln__lower_apart;
 
-/* Made by lower_sums.c. */
+/* Made by lower_sums.c, for lower_sums_body.c and the proof. */
 typedef struct kiln__lower_sums {
     kiln__lower_sum all[KILN__SUMS_MAX];
     size_t count;
@@ -298,6 +298,7 @@ LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic);
 /* ---- lower_sums.c ---- */
 /* Finds elements that loops of the entry can keep in registers. */
 kiln_status kiln__lower_find_sums(kiln__lowering *l);
+/* ---- lower_sums_body.c ---- */
 /* Returns the sum that the access is a part of in this body, or NULL. */
 kiln__lower_sum *kiln__lower_sum_of(kiln__lowering *l,
                                     const kiln__ir_node *access);

@@ -1,19 +1,13 @@
 /* item_windows.cc - items whose windows are inside get a loop of their own. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <optional>
+#include "codegen/module/items/item_windows.h"
 
-#include <llvm/ADT/SmallVector.h>
-#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/ValueHandle.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
-#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
 
 /*
@@ -30,305 +24,19 @@
  * clipped by `max(i - r, 0)..min(i + r + 1, n)` are equally long. Which items
  * these are is computed from the bounds of the inner loops, before the loop.
  *
- * A *question* compares a sum with something fixed. The sum has the counter of
- * the items once, and counters of inner loops and fixed numbers with small
- * factors. All numbers have to be so small that no sum wraps around; where they
- * are not, there are no items in between. Items are as in item_edges.cc.
+ * All numbers that questions are made of have to be so small that no sum wraps
+ * around; where they are not, there are no items in between. Items are as in
+ * item_edges.cc.
  */
 
 #define LOOP_MOST 200u /* instructions */
 #define LOOPS_MOST 32u /* of a function */
-#define TERMS_MOST 8u  /* of a sum */
-#define FACTOR_MOST 4
 /* What numbers are less than, also with a sign: no sum of so many of them, by
    such factors, wraps around in 64 bits or in 32. */
 #define SMALL_BITS 40u
 #define SMALL_BITS_OF_32 25u
 
-namespace
-{
-
-struct term {
-    llvm::Value *value; /* fixed, or the counter of an inner loop */
-    int64_t factor;
-};
-
-struct sum {
-    llvm::SmallVector<term, TERMS_MOST> terms;
-    llvm::SmallVector<llvm::BinaryOperator *, TERMS_MOST> steps;
-    int64_t items = 0; /* factor of the counter of the items */
-    int64_t number = 0;
-    unsigned parts = 0; /* terms, numbers, counters */
-};
-
-struct range {
-    llvm::Value *first;
-    llvm::Value *end;
-    bool is_unsigned; /* so it was compared */
-};
-
-/* A comparison of two sums that move alike. */
-struct level_question {
-    llvm::ICmpInst *at;
-    sum difference; /* of what is to be greater, compared with 0 */
-    llvm::Value *answer;
-};
-
-/* What an instruction is in between: where `at_least`, and `below`, are not
-   less than 0, and less than 0. */
-struct question {
-    llvm::Instruction *at;
-    llvm::WeakTrackingVH moving; /* it may be a question, too */
-    bool truth = false;          /* of a comparison */
-    std::optional<sum> at_least;
-    std::optional<sum> below;
-};
-
-class windows
-{
-  public:
-    windows(const trim_loop &of, llvm::LoopInfo &all) : l(of), loops(all)
-    {
-    }
-
-    bool find();
-    void split();
-
-  private:
-    bool add(llvm::Value *value, int64_t factor, sum &to, unsigned depth);
-    bool is_counter(llvm::Value *value) const;
-    range range_of(const llvm::PHINode &counter) const;
-    void ask(llvm::ICmpInst &at);
-    void ask(llvm::IntrinsicInst &at);
-    void ask_level(llvm::ICmpInst &at);
-    void note(const question &q, llvm::Value *fixed, int64_t more_at_least,
-              int64_t more_below, unsigned which);
-    llvm::Value *wide(llvm::IRBuilder<> &b, llvm::Value *value) const;
-    void keep_small(llvm::IRBuilder<> &b, llvm::Value *value);
-    llvm::Value *extreme(llvm::IRBuilder<> &b, const sum &of, bool is_least);
-    void find_bounds(llvm::IRBuilder<> &b);
-    llvm::BasicBlock *add_edges(llvm::BasicBlock *after);
-    void simplify();
-
-    const trim_loop &l;
-    llvm::LoopInfo &loops;
-    llvm::SmallVector<question, 8> questions;
-    llvm::SmallVector<level_question, 4> levels;
-    bool has_32_bits = false;
-    llvm::Value *from = nullptr;
-    llvm::Value *to = nullptr;
-    llvm::Value *are_small = nullptr;
-};
-
-} // namespace
-
-/* ---- sums ---- */
-
-/* True for the counter of a loop inside that counts up by 1, between bounds
-   that are the same for all items. */
-bool windows::is_counter(llvm::Value *value) const
-{
-    const auto *phi = llvm::dyn_cast<llvm::PHINode>(value);
-    const llvm::Loop *loop =
-        phi != nullptr ? loops.getLoopFor(phi->getParent()) : nullptr;
-
-    if (loop == nullptr || loop == l.loop || !l.loop->contains(loop) ||
-        loop->getHeader() != phi->getParent() || !loop->isLoopSimplifyForm())
-        return false;
-    const llvm::BasicBlock *latch = loop->getLoopLatch();
-    const auto *next = llvm::dyn_cast<llvm::BinaryOperator>(
-        phi->getIncomingValueForBlock(latch));
-    const auto *jump = llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator());
-    const auto *compare =
-        jump != nullptr && jump->isConditional()
-            ? llvm::dyn_cast<llvm::ICmpInst>(jump->getCondition())
-            : nullptr;
-    const auto *step =
-        next != nullptr ? llvm::dyn_cast<llvm::ConstantInt>(next->getOperand(1))
-                        : nullptr;
-
-    return compare != nullptr && step != nullptr && step->isOne() &&
-           next->getOpcode() == llvm::Instruction::Add &&
-           next->getOperand(0) == phi && compare->getOperand(0) == next &&
-           jump->getSuccessor(0) == loop->getHeader() &&
-           (compare->getPredicate() == llvm::CmpInst::ICMP_ULT ||
-            compare->getPredicate() == llvm::CmpInst::ICMP_SLT) &&
-           l.loop->isLoopInvariant(compare->getOperand(1)) &&
-           l.loop->isLoopInvariant(
-               phi->getIncomingValueForBlock(loop->getLoopPreheader()));
-}
-
-/* Of a counter as above. */
-range windows::range_of(const llvm::PHINode &counter) const
-{
-    const llvm::Loop *loop = loops.getLoopFor(counter.getParent());
-    const auto *jump =
-        llvm::cast<llvm::BranchInst>(loop->getLoopLatch()->getTerminator());
-
-    const auto *compare = llvm::cast<llvm::ICmpInst>(jump->getCondition());
-
-    return {counter.getIncomingValueForBlock(loop->getLoopPreheader()),
-            compare->getOperand(1), compare->isUnsigned()};
-}
-
-/* Adds the value times a factor; false: it is no such sum. */
-bool windows::add(llvm::Value *value, int64_t factor, sum &to, unsigned depth)
-{
-    const auto *number = llvm::dyn_cast<llvm::ConstantInt>(value);
-    const unsigned width = value->getType()->getScalarSizeInBits();
-
-    if (!value->getType()->isIntegerTy() || (width != 64 && width != 32) ||
-        factor > FACTOR_MOST || factor < -FACTOR_MOST || depth > TERMS_MOST ||
-        to.parts > TERMS_MOST)
-        return false;
-    has_32_bits |= width == 32;
-    to.parts++;
-    if (number != nullptr) {
-        to.number += factor * number->getSExtValue();
-        return number->getValue().getSignificantBits() < SMALL_BITS_OF_32;
-    }
-    if (value == l.counter) {
-        to.items += factor;
-        return true;
-    }
-    if (l.loop->isLoopInvariant(value) || is_counter(value)) {
-        to.terms.push_back({value, factor});
-        return true;
-    }
-    to.parts--;
-    auto *at = llvm::cast<llvm::Instruction>(value);
-
-    for (const question &q : questions) /* `max(i - r, 0)` is `i - r` */
-        if (q.at == at && !llvm::isa<llvm::ICmpInst>(at))
-            return add(q.moving, factor, to, depth + 1);
-    if (auto *step = llvm::dyn_cast<llvm::BinaryOperator>(at))
-        to.steps.push_back(step);
-    switch (at->getOpcode()) {
-    case llvm::Instruction::Add:
-        return add(at->getOperand(0), factor, to, depth + 1) &&
-               add(at->getOperand(1), factor, to, depth + 1);
-    case llvm::Instruction::Sub:
-        return add(at->getOperand(0), factor, to, depth + 1) &&
-               add(at->getOperand(1), -factor, to, depth + 1);
-    case llvm::Instruction::Mul:
-        number = llvm::dyn_cast<llvm::ConstantInt>(at->getOperand(1));
-        return number != nullptr && number->getValue().abs().ule(FACTOR_MOST) &&
-               add(at->getOperand(0), factor * number->getSExtValue(), to,
-                   depth + 1);
-    case llvm::Instruction::SExt:
-    case llvm::Instruction::Trunc:
-        return add(at->getOperand(0), factor, to, depth + 1);
-    default:
-        return false;
-    }
-}
-
-/* ---- questions ---- */
-
-/* Adds the question, whose sum moves: `which` has 1 where it must be at least
-   `fixed + more_at_least`, and 2 where it must be less than `fixed +
-   more_below`. If both, `fixed` is the end only, and the sum is at least 0. */
-void windows::note(const question &q, llvm::Value *fixed, int64_t more_at_least,
-                   int64_t more_below, unsigned which)
-{
-    question all = q;
-    sum moving, less;
-
-    if (!add(q.moving, 1, moving, 0) || moving.items != 1)
-        return;
-    less = moving;
-    if (!add(fixed, -1, less, 0) || less.items != 1)
-        return;
-    if (which & 1)
-        all.at_least = which & 2 ? moving : less;
-    if (which & 2)
-        all.below = less;
-    if (all.at_least)
-        all.at_least->number -= more_at_least;
-    if (all.below)
-        all.below->number -= more_below;
-    questions.push_back(all);
-}
-
-/* What is compared with a constant is asked at the first edge; with anything
-   else, at the last one; without a sign, at both. */
-void windows::ask(llvm::ICmpInst &at)
-{
-    const bool is_swapped = l.loop->isLoopInvariant(at.getOperand(0));
-    llvm::Value *fixed = at.getOperand(is_swapped ? 0 : 1);
-    const llvm::CmpInst::Predicate predicate =
-        is_swapped ? at.getSwappedPredicate() : at.getPredicate();
-    question q = {&at, at.getOperand(is_swapped ? 1 : 0), false, {}, {}};
-    const bool is_less =
-        llvm::ICmpInst::isLT(predicate) || llvm::ICmpInst::isLE(predicate);
-    const int64_t more =
-        llvm::ICmpInst::isLE(predicate) || llvm::ICmpInst::isGT(predicate);
-
-    if (!at.isRelational() || !l.loop->isLoopInvariant(fixed))
-        return;
-    if (llvm::isa<llvm::ConstantInt>(fixed) && at.isSigned()) {
-        q.truth = !is_less;
-        note(q, fixed, more, 0, 1);
-    } else {
-        q.truth = is_less;
-        note(q, fixed, 0, more, at.isSigned() ? 2 : 3);
-    }
-}
-
-void windows::ask(llvm::IntrinsicInst &at)
-{
-    const llvm::Intrinsic::ID which = at.getIntrinsicID();
-
-    if (which != llvm::Intrinsic::smax && which != llvm::Intrinsic::smin)
-        return;
-    const bool is_swapped = l.loop->isLoopInvariant(at.getArgOperand(0));
-    llvm::Value *fixed = at.getArgOperand(is_swapped ? 0 : 1);
-
-    if (l.loop->isLoopInvariant(fixed))
-        note({&at, at.getArgOperand(is_swapped ? 1 : 0), false, {}, {}}, fixed,
-             0, 1, which == llvm::Intrinsic::smax ? 1 : 2);
-}
-
-/* Compares what moves alike: the same for all items in between. */
-void windows::ask_level(llvm::ICmpInst &at)
-{
-    const bool is_less = llvm::ICmpInst::isLT(at.getPredicate()) ||
-                         llvm::ICmpInst::isLE(at.getPredicate());
-    sum difference;
-
-    if (at.isSigned() && add(at.getOperand(is_less), 1, difference, 0) &&
-        add(at.getOperand(!is_less), -1, difference, 0) &&
-        difference.items == 0 &&
-        llvm::all_of(difference.terms, [this](const term &t) {
-            return l.loop->isLoopInvariant(t.value);
-        }))
-        levels.push_back({&at, difference, nullptr});
-}
-
-/* True if some question is asked in an inner loop, or is about its bounds. */
-bool windows::find()
-{
-    bool any = false;
-
-    for (llvm::BasicBlock *block : l.loop->blocks())
-        for (llvm::Instruction &at : *block) {
-            const size_t before = questions.size();
-            auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&at);
-            auto *compare = llvm::dyn_cast<llvm::ICmpInst>(&at);
-
-            if (compare != nullptr && compare != l.jump->getCondition())
-                ask(*compare);
-            else if (call != nullptr)
-                ask(*call);
-            any |= questions.size() > before &&
-                   (call != nullptr || loops.getLoopFor(block) != l.loop);
-        }
-    for (llvm::BasicBlock *block : l.loop->blocks())
-        for (llvm::Instruction &at : *block)
-            if (auto *compare = llvm::dyn_cast<llvm::ICmpInst>(&at))
-                ask_level(*compare);
-    return any;
-}
+using namespace item_windows;
 
 /* ---- which items are in between ---- */
 

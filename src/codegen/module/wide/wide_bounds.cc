@@ -1,11 +1,8 @@
 /* wide_bounds.cc - loops whose bounds differ by item. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/module/wide/wide_bounds.h"
-#include "codegen/module/llvm_gap.h"
 
 #include <llvm/Analysis/DomTreeUpdater.h>
-#include <llvm/Analysis/SimplifyQuery.h>
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -69,11 +66,6 @@ class leveller
     bool read(llvm::Loop &loop, bounds &out) const;
     bool read_latch(bounds &out) const;
     bool read_guard(bounds &out) const;
-    bool limits(const llvm::SCEV *value, const llvm::SCEV *limit) const;
-    bool is_below_items(llvm::Value *start, const llvm::SCEV *end) const;
-    bool is_exact(const llvm::Value *value) const;
-    bool is_apart(const bounds &of, llvm::Value *start, llvm::Value *end) const;
-    bool begins_before_end(const bounds &of) const;
     bool keeps_values(const bounds &of) const;
     void find(llvm::Loop &loop, llvm::SmallVectorImpl<bounds> &out) const;
     static llvm::Instruction *share_guard(const bounds &of);
@@ -171,104 +163,6 @@ bool leveller::read_guard(bounds &out) const
            loops.getLoopFor(guard->getParent()) == out.loop->getParentLoop();
 }
 
-/* True if each number from 0 on that is less than the value, unsigned, is less
-   than the limit: the value is that, or a minimum that has it. */
-bool leveller::limits(const llvm::SCEV *value, const llvm::SCEV *limit) const
-{
-    const auto *least = llvm::dyn_cast<llvm::SCEVMinMaxExpr>(value);
-    const llvm::SCEV *zero = evolution.getZero(value->getType());
-    const auto is_limit = [&](const llvm::SCEV *operand) {
-        return operand == limit || limits(operand, limit);
-    };
-
-    if (value == evolution.getSMaxExpr(zero, limit))
-        return true;
-    if (least != nullptr && llvm::isa<llvm::SCEVUMinExpr>(least))
-        return llvm::any_of(least->operands(), [&](const llvm::SCEV *operand) {
-            return limits(operand, limit);
-        });
-    if (!evolution.isKnownNonNegative(value))
-        return false;
-    return value == limit ||
-           (least != nullptr && llvm::isa<llvm::SCEVSMinExpr>(least) &&
-            llvm::any_of(least->operands(), is_limit));
-}
-
-/* True if the start is the number of the item, which is less than the end of
-   the loop over items, and that is at most this end: a guard, `i < n`, has
-   become bounds of items. */
-bool leveller::is_below_items(llvm::Value *start, const llvm::SCEV *end) const
-{
-    const auto *number =
-        llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(start));
-    const llvm::DataLayout &layout = items.getHeader()->getDataLayout();
-    const auto *jump =
-        llvm::dyn_cast<llvm::BranchInst>(items.getLoopLatch()->getTerminator());
-    const auto *compare =
-        jump != nullptr && jump->isConditional()
-            ? llvm::dyn_cast<llvm::ICmpInst>(jump->getCondition())
-            : nullptr;
-
-    if (number == nullptr || number->getLoop() != &items ||
-        compare == nullptr || !compare->isUnsigned() ||
-        !items.isLoopInvariant(compare->getOperand(1)) ||
-        !llvm::isKnownNonNegative(start, {layout, &dominators}))
-        return false;
-    const llvm::SCEV *most = evolution.getSCEV(compare->getOperand(1));
-
-    return most->getType() == end->getType() && limits(most, end) &&
-           evolution.isKnownOnEveryIteration(llvm::CmpInst::ICMP_ULT, number,
-                                             most);
-}
-
-/* True for a sum that does not wrap around, in a loop where such sums are
-   small. */
-bool leveller::is_exact(const llvm::Value *value) const
-{
-    const auto *at = llvm::dyn_cast<llvm::BinaryOperator>(value);
-
-    if (at == nullptr || !items.contains(at))
-        return true;
-    return (at->getOpcode() == llvm::Instruction::Add ||
-            at->getOpcode() == llvm::Instruction::Sub) &&
-           at->hasNoSignedWrap() && is_exact(at->getOperand(0)) &&
-           is_exact(at->getOperand(1));
-}
-
-/* True if the end is as far behind the start for all items, and that was asked
-   before: the bounds of a window that moves with the item. */
-bool leveller::is_apart(const bounds &of, llvm::Value *start,
-                        llvm::Value *end) const
-{
-    const llvm::SCEV *distance = evolution.getMinusSCEV(
-        evolution.getSCEV(end), evolution.getSCEV(start));
-
-    return llvm::findOptionMDForLoop(&items, KILN__SMALL_LOOP) != nullptr &&
-           of.compare->isSigned() && is_exact(start) && is_exact(end) &&
-           evolution.isLoopInvariant(distance, &items) &&
-           evolution.isLoopEntryGuardedByCond(
-               of.loop, llvm::CmpInst::ICMP_SGT, distance,
-               evolution.getZero(distance->getType()));
-}
-
-/* True if the first number of an item that goes through the loop is less than
-   its end. Otherwise it has an iteration all the same. */
-bool leveller::begins_before_end(const bounds &of) const
-{
-    llvm::Value *first =
-        of.counter->getIncomingValueForBlock(of.loop->getLoopPreheader());
-    const llvm::SCEV *start = evolution.getSCEV(first);
-    const llvm::SCEV *end = evolution.getSCEV(of.compare->getOperand(of.end));
-    const llvm::CmpInst::Predicate less = of.compare->isSigned()
-                                              ? llvm::CmpInst::ICMP_SLT
-                                              : llvm::CmpInst::ICMP_ULT;
-
-    return evolution.isKnownPredicate(less, start, end) ||
-           evolution.isLoopEntryGuardedByCond(of.loop, less, start, end) ||
-           is_below_items(first, end) ||
-           is_apart(of, first, of.compare->getOperand(of.end));
-}
-
 /* True if items take nothing out of the loop but what goes from iteration to
    iteration. */
 bool leveller::keeps_values(const bounds &of) const
@@ -298,7 +192,12 @@ bool leveller::read(llvm::Loop &loop, bounds &out) const
         differs(out.counter->getIncomingValueForBlock(loop.getLoopPreheader()));
     out.end_differs = differs(out.compare->getOperand(out.end));
     return (out.start_differs || out.end_differs) && read_guard(out) &&
-           begins_before_end(out) && keeps_values(out);
+           kiln__wide_begins(
+               {items, loop, *out.compare,
+                out.counter->getIncomingValueForBlock(loop.getLoopPreheader()),
+                out.compare->getOperand(out.end)},
+               dominators, evolution) &&
+           keeps_values(out);
 }
 
 /* Finds the outermost loops inside of one whose bounds differ. */

@@ -28,6 +28,21 @@ llvm::Instruction *kiln__wide_takes_part(llvm::IRBuilder<> &b,
    marked is taken back. */
 void kiln__wide_unmark(llvm::Instruction &copy);
 
+/* The start and the end of a loop inside of the loop over items, and the
+   comparison of its latch. */
+struct wide_start {
+    llvm::Loop &items;
+    llvm::Loop &loop;
+    llvm::ICmpInst &compare;
+    llvm::Value *start;
+    llvm::Value *end;
+};
+
+/* True if the start is known to be less than the end for each item that goes
+   through the loop. */
+bool kiln__wide_begins(const wide_start &of, llvm::DominatorTree &dominators,
+                       llvm::ScalarEvolution &evolution);
+
 /* Gives loops inside of the loop over items that have other bounds for each
    item the same ones for all, where that can be done. For a single item, the
    code still does the same. Returns false where nothing was changed. */
