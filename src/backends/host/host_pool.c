@@ -49,12 +49,11 @@
 #define WATCH_LONG_NS 3000000
 #define WAIT_NS 200000 /* of the caller, for workers */
 
-/* Roughly what starting threads, waiting until they run, and joining them cost
-   the caller. They are started for a job that will take twice as long without
-   them, and for later jobs when callers have worked alone for that long: two
-   threads would have saved half of it. */
-#define START_NS 100000
-#define START_EACH_NS 30000
+/* Roughly what starting threads costs the caller. They are started for a job
+   that will take twice as long without them, and for later jobs when callers
+   have worked alone for this long. */
+#define START_NS 40000
+#define START_EACH_NS 20000
 #define JOBS_BEFORE_QUOTA 8
 #define PACE_NS 15000 /* time after which a job's pace is known */
 
@@ -338,10 +337,9 @@ static void run_together(kiln__host_pool *pool, uint64_t first, uint64_t count,
     await_idle(pool);
 }
 
-/* Time of work alone for which threads are worth starting. */
-static uint64_t worth_of_start(const kiln__host_pool *pool)
+static uint64_t cost_of_start(const kiln__host_pool *pool)
 {
-    return 2 * (START_NS + (uint64_t)START_EACH_NS * (pool->thread_limit - 1));
+    return START_NS + (uint64_t)START_EACH_NS * (pool->thread_limit - 1);
 }
 
 /* How many indices a job at this pace can do before the pace is checked again:
@@ -360,7 +358,7 @@ static int is_left_enough(const kiln__host_pool *pool, uint64_t spent,
 {
     return spent >= PACE_NS &&
            (double)spent * (double)(count - done) / (double)done >=
-               (double)worth_of_start(pool);
+               2 * (double)cost_of_start(pool);
 }
 
 /* From now on, jobs are shared from their beginning. */
@@ -374,7 +372,7 @@ static void settle(kiln__host_pool *pool, uint64_t alone_ns)
    they would take the caller's core from it. */
 static void count_alone(kiln__host_pool *pool, uint64_t nanoseconds)
 {
-    const uint64_t enough = worth_of_start(pool);
+    const uint64_t enough = cost_of_start(pool);
 
     if (pool->alone_ns >= enough)
         return;
@@ -392,7 +390,7 @@ static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
                                          uint64_t last),
                             void *env)
 {
-    const uint64_t enough = worth_of_start(pool);
+    const uint64_t enough = cost_of_start(pool);
     uint64_t start, done = 0, spent = 0;
 
     if (pool->alone_ns >= enough)
