@@ -13,7 +13,6 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen/module/items/trim.h"
@@ -369,19 +368,9 @@ static void bound(const asker &a, llvm::ValueToValueMapTy &map)
 /* Adds a copy of the loop without checks, which begins at `start`. */
 static void add_loop(const asker &a, llvm::BasicBlock *start)
 {
-    llvm::BasicBlock *header = a.l.loop->getHeader();
-    llvm::SmallVector<llvm::BasicBlock *, 8> blocks;
     llvm::ValueToValueMapTy map;
-    llvm::IRBuilder<> b(start);
 
-    for (llvm::BasicBlock *block : a.l.loop->blocks()) {
-        blocks.push_back(
-            llvm::CloneBasicBlock(block, map, ".free", header->getParent()));
-        map[block] = blocks.back();
-    }
-    map[a.l.before] = start;
-    llvm::remapInstructionsInBlocks(blocks, map);
-    b.CreateBr(llvm::cast<llvm::BasicBlock>(map[header]));
+    kiln__trim_copy(a.l, start, ".free", map);
     bound(a, map);
 }
 

@@ -11,7 +11,6 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen/module/items/trim.h"
@@ -291,46 +290,21 @@ void kiln__trim_leave_as_it_is(llvm::BranchInst *jump)
     jump->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
 
-/* Makes the latch with that branch end its loop at `end`. */
-static void end_at(llvm::BranchInst *jump, llvm::Value *next, llvm::Value *end,
-                   llvm::BasicBlock *after)
-{
-    llvm::IRBuilder<> b(jump);
-
-    jump->setCondition(b.CreateICmpULT(next, end));
-    jump->setSuccessor(1, after);
-}
-
 /* Adds a copy of the loop, over from..to, between `before` and `after`. */
 static void add_loop(const trim_loop &l, llvm::BasicBlock *before,
                      llvm::Value *from, llvm::Value *to,
                      llvm::BasicBlock *after)
 {
-    llvm::BasicBlock *header = l.loop->getHeader();
-    llvm::Function &function = *header->getParent();
+    llvm::Function &function = *before->getParent();
     llvm::BasicBlock *start =
         llvm::BasicBlock::Create(function.getContext(), "", &function, after);
-    llvm::SmallVector<llvm::BasicBlock *, 8> blocks;
     llvm::ValueToValueMapTy map;
     llvm::IRBuilder<> b(before);
 
-    for (llvm::BasicBlock *block : l.loop->blocks()) {
-        blocks.push_back(llvm::CloneBasicBlock(block, map, ".edge", &function));
-        map[block] = blocks.back();
-    }
-    map[l.before] = start;
-    llvm::remapInstructionsInBlocks(blocks, map);
     b.CreateCondBr(b.CreateICmpULT(from, to), start, after);
-    b.SetInsertPoint(start);
-    b.CreateBr(llvm::cast<llvm::BasicBlock>(map[header]));
-    auto *counter = llvm::cast<llvm::PHINode>(map[l.counter]);
-    auto *jump = llvm::cast<llvm::BranchInst>(map[l.jump]);
-
-    counter->setIncomingValueForBlock(start, from);
-    end_at(jump, counter->getIncomingValueForBlock(jump->getParent()), to,
-           after);
     /* It has few items. */
-    kiln__trim_leave_as_it_is(jump);
+    kiln__trim_leave_as_it_is(
+        kiln__trim_copy_part(l, {start, ".edge", from, to, after}, map));
 }
 
 static void replace(const edge &e, const trim_loop &l)
@@ -368,8 +342,7 @@ static void split(splitter &s)
     b.CreateBr(header);
     l.counter->replaceIncomingBlockWith(l.before, inside);
     l.counter->setIncomingValueForBlock(inside, s.from);
-    end_at(l.jump, l.counter->getIncomingValueForBlock(l.jump->getParent()),
-           s.to, last);
+    kiln__trim_end_at(l.jump, l.counter, s.to, last);
     for (const edge &e : s.edges)
         replace(e, l);
 }

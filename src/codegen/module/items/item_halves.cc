@@ -9,7 +9,6 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
@@ -118,39 +117,17 @@ static llvm::Value *find_middle(const trim_loop &l, const question &q,
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, middle, l.end);
 }
 
-/* Makes the latch with that branch end its loop at `end`. */
-static void end_at(llvm::BranchInst *jump, llvm::PHINode *counter,
-                   llvm::Value *end, llvm::BasicBlock *after)
-{
-    llvm::IRBuilder<> b(jump);
-
-    jump->setCondition(b.CreateICmpULT(
-        counter->getIncomingValueForBlock(jump->getParent()), end));
-    jump->setSuccessor(1, after);
-}
-
 /* Adds a copy of the loop for the first items, which begins at `start`. */
 static void add_first(const trim_loop &l, const question &q,
                       llvm::BasicBlock *start, llvm::Value *middle,
                       llvm::BasicBlock *after)
 {
-    llvm::BasicBlock *header = l.loop->getHeader();
-    llvm::SmallVector<llvm::BasicBlock *, 8> blocks;
     llvm::ValueToValueMapTy map;
-    llvm::IRBuilder<> b(start);
 
-    for (llvm::BasicBlock *block : l.loop->blocks()) {
-        blocks.push_back(
-            llvm::CloneBasicBlock(block, map, ".half", header->getParent()));
-        map[block] = blocks.back();
-    }
-    map[l.before] = start;
-    llvm::remapInstructionsInBlocks(blocks, map);
-    b.CreateBr(llvm::cast<llvm::BasicBlock>(map[header]));
-    end_at(llvm::cast<llvm::BranchInst>(map[l.jump]),
-           llvm::cast<llvm::PHINode>(map[l.counter]), middle, after);
+    kiln__trim_copy_part(l, {start, ".half", l.first, middle, after}, map);
     llvm::cast<llvm::Instruction>(map[q.compare])
-        ->replaceAllUsesWith(b.getInt1(q.is_first));
+        ->replaceAllUsesWith(
+            llvm::ConstantInt::getBool(start->getContext(), q.is_first));
 }
 
 static void split(const trim_loop &l, const question &q)

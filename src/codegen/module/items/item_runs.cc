@@ -8,7 +8,6 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
@@ -294,28 +293,9 @@ static void replace(const splitter &s, const runs &r, const operation &o,
 /* Adds a copy of the loop for one run. */
 static void add_loop(const splitter &s, const runs &r)
 {
-    llvm::BasicBlock *header = s.l.loop->getHeader();
-    llvm::SmallVector<llvm::BasicBlock *, 8> blocks;
     llvm::ValueToValueMapTy map;
 
-    for (llvm::BasicBlock *block : s.l.loop->blocks()) {
-        blocks.push_back(
-            llvm::CloneBasicBlock(block, map, ".run", header->getParent()));
-        map[block] = blocks.back();
-    }
-    map[s.l.before] = r.start;
-    llvm::remapInstructionsInBlocks(blocks, map);
-    llvm::IRBuilder<> b(r.start);
-
-    b.CreateBr(llvm::cast<llvm::BasicBlock>(map[header]));
-    auto *counter = llvm::cast<llvm::PHINode>(map[s.l.counter]);
-    auto *jump = llvm::cast<llvm::BranchInst>(map[s.l.jump]);
-
-    counter->setIncomingValueForBlock(r.start, r.base);
-    b.SetInsertPoint(jump);
-    jump->setCondition(b.CreateICmpULT(
-        counter->getIncomingValueForBlock(jump->getParent()), r.stop));
-    jump->setSuccessor(1, r.next);
+    kiln__trim_copy_part(s.l, {r.start, ".run", r.base, r.stop, r.next}, map);
     for (const operation &o : s.operations)
         replace(s, r, o, map);
 }

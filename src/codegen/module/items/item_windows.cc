@@ -5,7 +5,6 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen/module/llvm_gap.h"
@@ -123,16 +122,6 @@ void windows::find_bounds(llvm::IRBuilder<> &b)
 
 /* ---- loops ---- */
 
-/* Makes the latch with that branch end its loop at `end`. */
-static void end_at(llvm::BranchInst *jump, llvm::Value *next, llvm::Value *end,
-                   llvm::BasicBlock *after)
-{
-    llvm::IRBuilder<> b(jump);
-
-    jump->setCondition(b.CreateICmpULT(next, end));
-    jump->setSuccessor(1, after);
-}
-
 /* Adds a loop around a copy of the loop, for the items before and behind those
    in between, which are first..from and to..end. Returns its first block. */
 llvm::BasicBlock *windows::add_edges(llvm::BasicBlock *after)
@@ -143,28 +132,14 @@ llvm::BasicBlock *windows::add_edges(llvm::BasicBlock *after)
     auto *side = llvm::BasicBlock::Create(context, "edge", &function, header);
     auto *start = llvm::BasicBlock::Create(context, "", &function, header);
     auto *done = llvm::BasicBlock::Create(context, "", &function, header);
-    llvm::SmallVector<llvm::BasicBlock *, 8> blocks;
     llvm::ValueToValueMapTy map;
     llvm::IRBuilder<> b(side);
     llvm::PHINode *is_last = b.CreatePHI(b.getInt1Ty(), 2);
     llvm::Value *first = b.CreateSelect(is_last, to, l.first);
     llvm::Value *end = b.CreateSelect(is_last, l.end, from);
 
-    for (llvm::BasicBlock *block : l.loop->blocks()) {
-        blocks.push_back(llvm::CloneBasicBlock(block, map, ".edge", &function));
-        map[block] = blocks.back();
-    }
-    map[l.before] = start;
-    llvm::remapInstructionsInBlocks(blocks, map);
     b.CreateCondBr(b.CreateICmpULT(first, end), start, done);
-    b.SetInsertPoint(start);
-    b.CreateBr(llvm::cast<llvm::BasicBlock>(map[header]));
-    auto *counter = llvm::cast<llvm::PHINode>(map[l.counter]);
-    auto *jump = llvm::cast<llvm::BranchInst>(map[l.jump]);
-
-    counter->setIncomingValueForBlock(start, first);
-    end_at(jump, counter->getIncomingValueForBlock(jump->getParent()), end,
-           done);
+    kiln__trim_copy_part(l, {start, ".edge", first, end, done}, map);
     b.SetInsertPoint(done);
     b.CreateCondBr(is_last, after, side);
     is_last->addIncoming(b.getFalse(), l.before);
@@ -222,8 +197,7 @@ void windows::split()
     b.CreateBr(header);
     l.counter->replaceIncomingBlockWith(l.before, inside);
     l.counter->setIncomingValueForBlock(inside, from);
-    end_at(l.jump, l.counter->getIncomingValueForBlock(l.jump->getParent()), to,
-           l.exit);
+    kiln__trim_end_at(l.jump, l.counter, to, l.exit);
     llvm::addStringMetadataToLoop(l.loop, KILN__SMALL_LOOP, 1);
     simplify();
 }

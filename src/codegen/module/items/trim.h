@@ -11,6 +11,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
 
 /*
  * Take a loop over items whose body begins by asking whether its item is in
@@ -87,6 +88,30 @@ using trim_change = llvm::function_ref<void(
    them: analyses are made anew for each. */
 void kiln__trim_each(llvm::Module &module, size_t loops_most, trim_wants wants,
                      trim_change change);
+
+/* ---- trim_copy.cc ---- */
+/* Adds a copy of the loop. It begins at `start`, which gets a branch to it, and
+   ends where the loop does. `map` gets what stands for what; `name` is added to
+   the names of blocks. */
+void kiln__trim_copy(const trim_loop &loop, llvm::BasicBlock *start,
+                     const char *name, llvm::ValueToValueMapTy &map);
+/* Lets the loop with that counter and that branch of its latch end at `end`,
+   before the block `after`. */
+void kiln__trim_end_at(llvm::BranchInst *jump, llvm::PHINode *counter,
+                       llvm::Value *end, llvm::BasicBlock *after);
+/* Items first..end of a loop. */
+struct trim_part {
+    llvm::BasicBlock *start;
+    const char *name;
+    llvm::Value *first;
+    llvm::Value *end;
+    llvm::BasicBlock *after;
+};
+/* Adds a copy of the loop for a part of its items. Returns the branch of its
+   latch. */
+llvm::BranchInst *kiln__trim_copy_part(const trim_loop &loop,
+                                       const trim_part &part,
+                                       llvm::ValueToValueMapTy &map);
 
 /* ---- item_edges.cc ---- */
 /* Says that the loop that ends with the branch is rarely run, or has few items:
