@@ -4,136 +4,139 @@
 #define KILN_HOST_IMPORTS_H
 
 /*
- * X(name, types): C's mathematics for f64 and f32, the memory functions that
- * code generators call by themselves, and functions of the compiler's runtime
- * library for arithmetic that a processor lacks. The loader resolves these and
- * refuses all others; code generation refuses the others earlier, with a better
- * message, and those that a module declares with other types.
+ * X(name, types, home): C's mathematics for f64 and f32, the memory functions
+ * that code generators call by themselves, and functions of the compiler's
+ * runtime library for arithmetic that a processor lacks. The loader resolves
+ * these and refuses all others; code generation refuses the others earlier,
+ * with a better message, and those that a module declares with other types.
  *
  * The first letter of the types is the result's, the others are the
  * parameters': d f64, f f32, h f16, i i32, l i64, q i128, p a pointer, v no
  * result.
  *
+ * The home is LIBM, or HERE for what lies in the loader's own library or is
+ * bound by every process anyway.
+ *
  * Sorted by name as strcmp() does.
  */
 /* clang-format off */
 #define KILN__HOST_IMPORT_MAP(X) \
-    X(__divti3, "qqq") \
-    X(__extendhfsf2, "fh") \
-    X(__modti3, "qqq") \
-    X(__truncdfhf2, "hd") \
-    X(__truncsfhf2, "hf") \
-    X(__udivti3, "qqq") \
-    X(__umodti3, "qqq") \
-    X(acos, "dd") \
-    X(acosf, "ff") \
-    X(acosh, "dd") \
-    X(acoshf, "ff") \
-    X(asin, "dd") \
-    X(asinf, "ff") \
-    X(asinh, "dd") \
-    X(asinhf, "ff") \
-    X(atan, "dd") \
-    X(atan2, "ddd") \
-    X(atan2f, "fff") \
-    X(atanf, "ff") \
-    X(atanh, "dd") \
-    X(atanhf, "ff") \
-    X(bcmp, "ippl") \
-    X(cbrt, "dd") \
-    X(cbrtf, "ff") \
-    X(ceil, "dd") \
-    X(ceilf, "ff") \
-    X(copysign, "ddd") \
-    X(copysignf, "fff") \
-    X(cos, "dd") \
-    X(cosf, "ff") \
-    X(cosh, "dd") \
-    X(coshf, "ff") \
-    X(erf, "dd") \
-    X(erfc, "dd") \
-    X(erfcf, "ff") \
-    X(erff, "ff") \
-    X(exp, "dd") \
-    X(exp10, "dd") \
-    X(exp10f, "ff") \
-    X(exp2, "dd") \
-    X(exp2f, "ff") \
-    X(expf, "ff") \
-    X(expm1, "dd") \
-    X(expm1f, "ff") \
-    X(fabs, "dd") \
-    X(fabsf, "ff") \
-    X(fdim, "ddd") \
-    X(fdimf, "fff") \
-    X(floor, "dd") \
-    X(floorf, "ff") \
-    X(fma, "dddd") \
-    X(fmaf, "ffff") \
-    X(fmax, "ddd") \
-    X(fmaxf, "fff") \
-    X(fmin, "ddd") \
-    X(fminf, "fff") \
-    X(fmod, "ddd") \
-    X(fmodf, "fff") \
-    X(frexp, "ddp") \
-    X(frexpf, "ffp") \
-    X(hypot, "ddd") \
-    X(hypotf, "fff") \
-    X(ilogb, "id") \
-    X(ilogbf, "if") \
-    X(ldexp, "ddi") \
-    X(ldexpf, "ffi") \
-    X(lgamma, "dd") \
-    X(lgamma_r, "ddp") \
-    X(lgammaf, "ff") \
-    X(lgammaf_r, "ffp") \
-    X(log, "dd") \
-    X(log10, "dd") \
-    X(log10f, "ff") \
-    X(log1p, "dd") \
-    X(log1pf, "ff") \
-    X(log2, "dd") \
-    X(log2f, "ff") \
-    X(logb, "dd") \
-    X(logbf, "ff") \
-    X(logf, "ff") \
-    X(memcmp, "ippl") \
-    X(memcpy, "pppl") \
-    X(memmove, "pppl") \
-    X(memset, "ppil") \
-    X(modf, "ddp") \
-    X(modff, "ffp") \
-    X(nearbyint, "dd") \
-    X(nearbyintf, "ff") \
-    X(nextafter, "ddd") \
-    X(nextafterf, "fff") \
-    X(pow, "ddd") \
-    X(powf, "fff") \
-    X(remainder, "ddd") \
-    X(remainderf, "fff") \
-    X(rint, "dd") \
-    X(rintf, "ff") \
-    X(round, "dd") \
-    X(roundeven, "dd") \
-    X(roundevenf, "ff") \
-    X(roundf, "ff") \
-    X(sin, "dd") \
-    X(sincos, "vdpp") \
-    X(sincosf, "vfpp") \
-    X(sinf, "ff") \
-    X(sinh, "dd") \
-    X(sinhf, "ff") \
-    X(sqrt, "dd") \
-    X(sqrtf, "ff") \
-    X(tan, "dd") \
-    X(tanf, "ff") \
-    X(tanh, "dd") \
-    X(tanhf, "ff") \
-    X(tgamma, "dd") \
-    X(tgammaf, "ff") \
-    X(trunc, "dd") \
-    X(truncf, "ff")
+    X(__divti3, "qqq", HERE) \
+    X(__extendhfsf2, "fh", HERE) \
+    X(__modti3, "qqq", HERE) \
+    X(__truncdfhf2, "hd", HERE) \
+    X(__truncsfhf2, "hf", HERE) \
+    X(__udivti3, "qqq", HERE) \
+    X(__umodti3, "qqq", HERE) \
+    X(acos, "dd", LIBM) \
+    X(acosf, "ff", LIBM) \
+    X(acosh, "dd", LIBM) \
+    X(acoshf, "ff", LIBM) \
+    X(asin, "dd", LIBM) \
+    X(asinf, "ff", LIBM) \
+    X(asinh, "dd", LIBM) \
+    X(asinhf, "ff", LIBM) \
+    X(atan, "dd", LIBM) \
+    X(atan2, "ddd", LIBM) \
+    X(atan2f, "fff", LIBM) \
+    X(atanf, "ff", LIBM) \
+    X(atanh, "dd", LIBM) \
+    X(atanhf, "ff", LIBM) \
+    X(bcmp, "ippl", HERE) \
+    X(cbrt, "dd", LIBM) \
+    X(cbrtf, "ff", LIBM) \
+    X(ceil, "dd", LIBM) \
+    X(ceilf, "ff", LIBM) \
+    X(copysign, "ddd", LIBM) \
+    X(copysignf, "fff", LIBM) \
+    X(cos, "dd", LIBM) \
+    X(cosf, "ff", LIBM) \
+    X(cosh, "dd", LIBM) \
+    X(coshf, "ff", LIBM) \
+    X(erf, "dd", LIBM) \
+    X(erfc, "dd", LIBM) \
+    X(erfcf, "ff", LIBM) \
+    X(erff, "ff", LIBM) \
+    X(exp, "dd", LIBM) \
+    X(exp10, "dd", LIBM) \
+    X(exp10f, "ff", LIBM) \
+    X(exp2, "dd", LIBM) \
+    X(exp2f, "ff", LIBM) \
+    X(expf, "ff", LIBM) \
+    X(expm1, "dd", LIBM) \
+    X(expm1f, "ff", LIBM) \
+    X(fabs, "dd", LIBM) \
+    X(fabsf, "ff", LIBM) \
+    X(fdim, "ddd", LIBM) \
+    X(fdimf, "fff", LIBM) \
+    X(floor, "dd", LIBM) \
+    X(floorf, "ff", LIBM) \
+    X(fma, "dddd", LIBM) \
+    X(fmaf, "ffff", LIBM) \
+    X(fmax, "ddd", LIBM) \
+    X(fmaxf, "fff", LIBM) \
+    X(fmin, "ddd", LIBM) \
+    X(fminf, "fff", LIBM) \
+    X(fmod, "ddd", LIBM) \
+    X(fmodf, "fff", LIBM) \
+    X(frexp, "ddp", LIBM) \
+    X(frexpf, "ffp", LIBM) \
+    X(hypot, "ddd", LIBM) \
+    X(hypotf, "fff", LIBM) \
+    X(ilogb, "id", LIBM) \
+    X(ilogbf, "if", LIBM) \
+    X(ldexp, "ddi", LIBM) \
+    X(ldexpf, "ffi", LIBM) \
+    X(lgamma, "dd", HERE) \
+    X(lgamma_r, "ddp", LIBM) \
+    X(lgammaf, "ff", HERE) \
+    X(lgammaf_r, "ffp", LIBM) \
+    X(log, "dd", LIBM) \
+    X(log10, "dd", LIBM) \
+    X(log10f, "ff", LIBM) \
+    X(log1p, "dd", LIBM) \
+    X(log1pf, "ff", LIBM) \
+    X(log2, "dd", LIBM) \
+    X(log2f, "ff", LIBM) \
+    X(logb, "dd", LIBM) \
+    X(logbf, "ff", LIBM) \
+    X(logf, "ff", LIBM) \
+    X(memcmp, "ippl", HERE) \
+    X(memcpy, "pppl", HERE) \
+    X(memmove, "pppl", HERE) \
+    X(memset, "ppil", HERE) \
+    X(modf, "ddp", LIBM) \
+    X(modff, "ffp", LIBM) \
+    X(nearbyint, "dd", LIBM) \
+    X(nearbyintf, "ff", LIBM) \
+    X(nextafter, "ddd", LIBM) \
+    X(nextafterf, "fff", LIBM) \
+    X(pow, "ddd", LIBM) \
+    X(powf, "fff", LIBM) \
+    X(remainder, "ddd", LIBM) \
+    X(remainderf, "fff", LIBM) \
+    X(rint, "dd", LIBM) \
+    X(rintf, "ff", LIBM) \
+    X(round, "dd", LIBM) \
+    X(roundeven, "dd", LIBM) \
+    X(roundevenf, "ff", LIBM) \
+    X(roundf, "ff", LIBM) \
+    X(sin, "dd", LIBM) \
+    X(sincos, "vdpp", LIBM) \
+    X(sincosf, "vfpp", LIBM) \
+    X(sinf, "ff", LIBM) \
+    X(sinh, "dd", LIBM) \
+    X(sinhf, "ff", LIBM) \
+    X(sqrt, "dd", LIBM) \
+    X(sqrtf, "ff", LIBM) \
+    X(tan, "dd", LIBM) \
+    X(tanf, "ff", LIBM) \
+    X(tanh, "dd", LIBM) \
+    X(tanhf, "ff", LIBM) \
+    X(tgamma, "dd", LIBM) \
+    X(tgammaf, "ff", LIBM) \
+    X(trunc, "dd", LIBM) \
+    X(truncf, "ff", LIBM)
 /* clang-format on */
 
 #endif /* KILN_HOST_IMPORTS_H */

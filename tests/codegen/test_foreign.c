@@ -90,7 +90,7 @@ static void the_lists_of_imports_are_one(void **state)
     for (size_t i = 0; (name = kiln__host_import_name(i)) != NULL; i++)
         assert_true(kiln__host_may_import(name));
     assert_false(kiln__host_may_import("system"));
-#define CHECK(import, types) assert_non_null(kiln__host_import(#import));
+#define CHECK(import, types, home) assert_non_null(kiln__host_import(#import));
     KILN__HOST_IMPORT_MAP(CHECK)
 #undef CHECK
 }

@@ -53,85 +53,63 @@ typedef struct import {
     function address;
 } import;
 
-#define ENTRY(name, types) {#name, (function)(name)},
-
 /*
  * A table of all addresses has a hundred symbols of C's mathematics, which the
  * loader would look up whenever a process begins, and that takes as long as all
- * else that it does for this library. So the shared library asks for the
- * address of such a function when a kernel needs it; what lies in this library
- * and what every process binds anyway is in a table. A static program has no
- * loader, and nothing to look up.
+ * else that it does for this library. So in the shared library the table has
+ * NULL instead, and the address of such a function is asked for when a kernel
+ * needs it. A static program has no loader, and nothing to look up.
  */
+#define HERE(name) (function)(name)
 #ifdef KILN_LIBM_BY_NAME
+#define LIBM(name) NULL
+#else
+#define LIBM(name) (function)(name)
+#endif
 
 static const import imports[] = {
-    ENTRY(__divti3, ) ENTRY(__extendhfsf2, ) ENTRY(__modti3, )
-        ENTRY(__truncdfhf2, ) ENTRY(__truncsfhf2, ) ENTRY(__udivti3, )
-            ENTRY(__umodti3, ) ENTRY(bcmp, ) ENTRY(lgamma, ) ENTRY(lgammaf, )
-                ENTRY(memcmp, ) ENTRY(memcpy, ) ENTRY(memmove, )
-                    ENTRY(memset, )};
-
-#define NAME(name, types) #name,
-static const char *const names[] = {KILN__HOST_IMPORT_MAP(NAME)};
-#undef NAME
-#define NAME_AT(index) names[index]
-
-static int compare_names(const void *name, const void *entry)
-{
-    return strcmp(name, *(const char *const *)entry);
-}
-
-static void *find_elsewhere(const char *name)
-{
-    return bsearch(name, names, sizeof names / sizeof *names, sizeof *names,
-                   compare_names) != NULL
-               ? dlsym(RTLD_DEFAULT, name)
-               : NULL;
-}
-
-#else
-
-static const import imports[] = {KILN__HOST_IMPORT_MAP(ENTRY)};
-
-#define NAME_AT(index) imports[index].name
-
-static void *find_elsewhere(const char *name)
-{
-    (void)name;
-    return NULL;
-}
-
-#endif
+#define ENTRY(name, types, home) {#name, home(name)},
+    KILN__HOST_IMPORT_MAP(ENTRY)
 #undef ENTRY
+};
 
-#define COUNT(name, types) +1
-#define NAME_COUNT ((size_t)(0 KILN__HOST_IMPORT_MAP(COUNT)))
+#define IMPORT_COUNT (sizeof imports / sizeof imports[0])
 
 static int compare(const void *name, const void *entry)
 {
     return strcmp(name, ((const import *)entry)->name);
 }
 
+/* Returns the address of C's function, where the table has none. */
+static void *find_by_name(const import *found)
+{
+#ifdef KILN_LIBM_BY_NAME
+    return dlsym(RTLD_DEFAULT, found->name);
+#else
+    (void)found;
+    return NULL;
+#endif
+}
+
 void *kiln__host_import(const char *name)
 {
     const import *found =
-        bsearch(name, imports, sizeof imports / sizeof *imports,
-                sizeof *imports, compare);
+        bsearch(name, imports, IMPORT_COUNT, sizeof imports[0], compare);
     void *address = kiln__host_stop_import(name);
 
     if (address == NULL)
         address = kiln__host_alone_import(name);
-    if (address == NULL && found == NULL)
-        address = find_elsewhere(name);
+    if (found == NULL)
+        return address;
+    if (found->address == NULL)
+        return find_by_name(found);
     /* C has no conversion between pointers to objects and to functions; POSIX
        guarantees that they have the same form. */
-    if (found != NULL)
-        memcpy(&address, &found->address, sizeof address);
+    memcpy(&address, &found->address, sizeof address);
     return address;
 }
 
 const char *kiln__host_import_name(size_t index)
 {
-    return index < NAME_COUNT ? NAME_AT(index) : NULL;
+    return index < IMPORT_COUNT ? imports[index].name : NULL;
 }

@@ -51,7 +51,7 @@ static const struct import {
     const char *name;
     const char *types;
 } imports[] = {
-#define ENTRY(name, types) {#name, types},
+#define ENTRY(name, types, home) {#name, types},
     KILN__HOST_IMPORT_MAP(ENTRY)
 #undef ENTRY
 };
