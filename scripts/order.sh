@@ -45,7 +45,7 @@ mkdir -m 700 "$work/cache"
     recorded libkiln.so cold "$work/bin/saxpy"
     recorded libkiln.so warm "$work/bin/saxpy"
 )
-awk '!seen[$0]++' "$work/warm" > "$root/cmake/order/kiln.list"
+awk '!/^0x/ && !seen[$0]++' "$work/warm" > "$root/cmake/order/kiln.list"
 
 cat > "$work/saxpy.kiln" <<'KILN'
 kernel saxpy(y, a, x)
