@@ -225,22 +225,13 @@ static const shape shapes[] = {
     {5, 1, 1, {0, 0}, 1},   {9, 1, 1, {0, 0}, 0},     {3, 16, 16, {0, 0}, 0},
     {17, 33, 8, {0, 0}, 0}, {2, 40, 17, {16, 16}, 0}, {0, 3, 40, {1, 64}, 0}};
 
-static const kiln_config *config_of(kernels *k, uint8_t level, uint8_t checks)
-{
-    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-
-    options.opt_level = level;
-    options.bounds_checks = checks;
-    options.contract = KILN_SWITCH_OFF;
-    return kernels_config(k, &options);
-}
-
 static void compare(kernels *k, kiln_package *package, const writing *w)
 {
     static float expected[sizeof memory / sizeof *memory];
-    const kiln_config *plain = config_of(k, KILN_OPT_0, KILN_SWITCH_ON);
-    const kiln_config *fast[] = {config_of(k, KILN_OPT_3, KILN_SWITCH_ON),
-                                 config_of(k, KILN_OPT_3, KILN_SWITCH_OFF)};
+    const kiln_config *plain = kernels_rounding(k, KILN_OPT_0, KILN_SWITCH_ON);
+    const kiln_config *fast[] = {
+        kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_ON),
+        kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_OFF)};
 
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         assert_ok(run(k, package, w, &shapes[i], plain));

@@ -150,23 +150,14 @@ static kiln_status run(kernels *k, kiln_package *package, const reach *to,
                           &test_error);
 }
 
-static const kiln_config *config_of(kernels *k, uint8_t level, uint8_t checks)
-{
-    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-
-    options.opt_level = level;
-    options.bounds_checks = checks;
-    options.contract = KILN_SWITCH_OFF;
-    return kernels_config(k, &options);
-}
-
 static void compare(kernels *k, kiln_package *package, const char *text,
                     const char *type)
 {
     static float expected[2 * MOST];
-    const kiln_config *plain = config_of(k, KILN_OPT_0, KILN_SWITCH_ON);
-    const kiln_config *fast[] = {config_of(k, KILN_OPT_3, KILN_SWITCH_ON),
-                                 config_of(k, KILN_OPT_3, KILN_SWITCH_OFF)};
+    const kiln_config *plain = kernels_rounding(k, KILN_OPT_0, KILN_SWITCH_ON);
+    const kiln_config *fast[] = {
+        kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_ON),
+        kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_OFF)};
 
     for (size_t i = 0; i < sizeof reaches / sizeof *reaches; i++) {
         const kiln_status status = run(k, package, &reaches[i], type, plain);
@@ -226,7 +217,7 @@ static void windows_get_loops_of_their_own(void **state)
         assert_ok(kiln_type_parse(&types[i], k->context, NULL,
                                   i < 2 ? "f32[:]" : "i64", &test_error));
     assert_ok(kiln_emit(&out, k->context, &signature,
-                        config_of(k, KILN_OPT_3, KILN_SWITCH_OFF), 0,
+                        kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_OFF), 0,
                         KILN_EMIT_LLVM_OPT, &test_error));
     assert_non_null(strstr(out.data, "\nedge"));
     kiln_blob_release(&out);

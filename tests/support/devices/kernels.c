@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/devices/kernels.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,17 @@ void kernels_open(kernels *k)
     assert_ok(kiln_queue_new(&k->queue, k->device, &test_error));
 }
 
+const kiln_config *kernels_rounding(kernels *k, uint8_t level,
+                                    uint8_t bounds_checks)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+
+    options.opt_level = level;
+    options.bounds_checks = bounds_checks;
+    options.contract = KILN_SWITCH_OFF;
+    return kernels_config(k, &options);
+}
+
 int kernels_are_possible(void)
 {
     kiln_context *context = NULL;
@@ -117,9 +129,21 @@ int kernels_are_possible(void)
     return found;
 }
 
+/* Comes on the thread of the launch. */
+static void take_event(void *env, const kiln_event *event)
+{
+    kernels *k = env;
+
+    if (event->kind != KILN_EVENT_CHECKED)
+        return;
+    k->checked++;
+    (void)snprintf(k->why_checked, sizeof k->why_checked, "%s", event->reason);
+}
+
 int kernels_setup(void **state)
 {
-    const kiln_host_ops host = {.size = sizeof host, .print = take_print};
+    const kiln_host_ops host = {
+        .size = sizeof host, .print = take_print, .event = take_event};
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     kernels *k = calloc(1, sizeof *k);
 

@@ -5,7 +5,7 @@
 
 #include "kiln.h"
 
-/* A context with a host device, and what its kernels printed. */
+/* A context with a host device, and what its kernels printed and told. */
 typedef struct kernels {
     kiln_context *context;
     kiln_device *device;
@@ -14,6 +14,8 @@ typedef struct kernels {
     uint64_t lanes; /* lanes of a sub-group, once they were asked for */
     char printed[4096];
     size_t printed_size;
+    unsigned checked;      /* events KILN_EVENT_CHECKED so far */
+    char why_checked[256]; /* what the last one said */
 } kernels;
 
 /* Where kernels run: what KILN_TEST_BACKEND says, or the host. */
@@ -23,6 +25,10 @@ const char *kernels_backend(void);
    it cannot. */
 const kiln_config *kernels_config(kernels *k,
                                   const kiln_config_options *options);
+/* Returns such a config of an optimisation level, with bounds checks switched,
+   that rounds each product. */
+const kiln_config *kernels_rounding(kernels *k, uint8_t level,
+                                    uint8_t bounds_checks);
 /* True where the launch is allowed. On devices a grid is a whole number of
    groups, and a group has at most 1024 items. */
 int kernels_takes(const kiln_launch *launch);

@@ -227,24 +227,39 @@ static int is_unprovable(const kiln__prover *p)
     return 0;
 }
 
-/* True when a second body would be without some check. */
-static int pays(const kiln__prover *p)
+/* Counts the checks that a second body would be without, and those that it
+   would keep. */
+static void count_checks(const kiln__prover *p, size_t *removed, size_t *kept)
 {
-    int any = 0;
-
-    if (p->budget < 0 || p->motion_failed || is_unprovable(p))
-        return 0;
+    *removed = *kept = 0;
     for (size_t i = 0; i < p->l->count; i++) {
         const kiln__lower_function *f = &p->l->functions[i];
 
         for (size_t n = 1; n < f->ir.nodes.count; n++) {
             const kiln__ir_node *node = &f->ir.nodes.items[n];
 
-            any |= node->op != KILN__IR_CALL && p->seen[i][n] &&
-                   !p->lost[i][n] && kiln__lower_raises(p->l, f, node);
+            if (node->op == KILN__IR_CALL || !kiln__lower_raises(p->l, f, node))
+                continue;
+            if (p->seen[i][n] && !p->lost[i][n])
+                ++*removed;
+            else
+                ++*kept;
         }
     }
-    return any || p->l->sums.count > 0;
+}
+
+/* True when a second body would be without some check, or has sums in
+   registers. It has none where it may raise in the middle of one. */
+static int pays(const kiln__prover *p)
+{
+    size_t removed, kept;
+
+    if (p->budget < 0 || p->motion_failed || is_unprovable(p))
+        return 0;
+    count_checks(p, &removed, &kept);
+    if (kept > 0)
+        p->l->sums.count = p->l->sums.apart_count = 0;
+    return removed > 0 || p->l->sums.count > 0;
 }
 
 static int is_lost(const kiln__prover *p, const kiln__obligation *o)
