@@ -26,6 +26,7 @@
  *
  *   values   what is the same for all items, and what is not (wide_values.cc)
  *   emit     the body for vectors (wide_emit.cc, wide_masks.cc)
+ *   choice   whether it pays, and for how many items (wide_choose.cc)
  *   loops    which loops, and the loops around the new bodies (wide.cc)
  */
 
@@ -91,16 +92,25 @@ struct wide_body {
     llvm::Value
         *first; /* number of the first item of all, 0 being the loop's */
     llvm::Value *end;
-    bool is_tail; /* the last vector may have fewer items */
+    bool is_tail;      /* there may be fewer items than the last vectors have */
+    bool has_masks;    /* the processor's, so that there can be a tail */
+    unsigned rest = 0; /* parts for items that do not fill `parts`; or 0 */
     /* Inner loops that the items go through one after the other; of scalars. */
     llvm::SmallVector<llvm::Loop *, 2> alone = {};
 };
 
+/* ---- wide_choose.cc ---- */
+/* Chooses how many items go together, or returns false: it does not pay. */
+bool kiln__wide_choose(const wide_values &values,
+                       const llvm::TargetTransformInfo &target, wide_body &out);
+
+/* ---- wide_emit.cc ---- */
 /* Makes a loop of such bodies, which `from` branches to in the end, and that
    branches to `then`. */
 void kiln__wide_emit(const wide_values &values, const wide_body &what,
                      llvm::BasicBlock *from, llvm::BasicBlock *then);
 
+/* ---- wide.cc ---- */
 /* Changes what loops over items of the function it is worth to. Returns false
    where nothing was changed. */
 bool kiln__wide_items(llvm::Function &function,

@@ -265,6 +265,22 @@ void wide_emitter::begin_counter(llvm::PHINode &counter)
     manys[&counter] = parts;
 }
 
+/* Makes the masks of items that there are. */
+void wide_emitter::begin_masks()
+{
+    llvm::Type *i64 = b.getInt64Ty();
+
+    for (unsigned i = 0; i < body.parts; i++) {
+        llvm::Value *first =
+            b.CreateAdd(index, b.getInt64(uint64_t{i} * body.lanes));
+
+        all.push_back(
+            b.CreateICmpULT(b.CreateAdd(b.CreateVectorSplat(body.lanes, first),
+                                        lanes_of(i64, 1)),
+                            many_of(body.end, i)));
+    }
+}
+
 void wide_emitter::begin(llvm::BasicBlock *from)
 {
     llvm::BasicBlock *header = values.loop.getHeader();
@@ -278,10 +294,7 @@ void wide_emitter::begin(llvm::BasicBlock *from)
     for (llvm::PHINode &counter : header->phis())
         begin_counter(counter);
     if (body.is_tail)
-        all.push_back(
-            b.CreateICmpULT(b.CreateAdd(b.CreateVectorSplat(body.lanes, index),
-                                        lanes_of(i64, 1)),
-                            many_of(body.end, 0)));
+        begin_masks();
 }
 
 /* The latch goes on to the next vectors; other branches are the same for all

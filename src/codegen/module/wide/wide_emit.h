@@ -26,6 +26,7 @@ class wide_emitter
     void make_blocks(llvm::BasicBlock *then);
     void begin(llvm::BasicBlock *from);
     void begin_counter(llvm::PHINode &counter);
+    void begin_masks();
     void make_block(llvm::BasicBlock &block);
     void make(llvm::Instruction &at);
     void make_one(llvm::Instruction &at);
