@@ -1,4 +1,4 @@
-/* test_item_runs.c - items whose places bits of their numbers decide. */
+/* test_item_runs.c - items whose places grow like their numbers for a while. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen host */
 /* LINKS: codegen */
@@ -14,9 +14,10 @@
  */
 
 #define ROOM 512 /* that items write; as many follow, which they read */
-#define KERNELS 60
+#define KERNELS 100
 
-static const char *const operations[] = {"and", "or", "xor", "lshr"};
+static const char *const operations[] = {"and",  "or",   "xor",  "lshr",
+                                         "sdiv", "udiv", "srem", "urem"};
 
 static uint32_t seed = 1;
 
@@ -29,9 +30,11 @@ static uint32_t pick(uint32_t below)
 static void put_moving(written *text, unsigned bits)
 {
     static const int numbers[] = {0, 0, 1, 5, 16, -3, -100, 32700};
+    static const char *const far[] = {"0", "0", "9223372036854775700",
+                                      "-9223372036854775700"};
 
     if (bits == 64)
-        written_put(text, "  %%t = add i64 %%x, 0\n");
+        written_put(text, "  %%t = add i64 %%x, %s\n", far[pick(4)]);
     else
         written_put(text, "  %%t = trunc i64 %%x to i%u\n", bits);
     written_put(text, "  %%v = %s i%u %%t, %d\n", pick(3) ? "add" : "sub", bits,
@@ -43,10 +46,12 @@ static void put_operation(written *text, unsigned bits, const char *name,
                           const char *fixed)
 {
     static const int numbers[] = {3, 15, 31, 32, 64, 127, -32, -16, 4};
-    const unsigned which = pick(4);
+    const unsigned which = pick(8);
 
     written_put(text, "  %%%s = %s i%u %%v, ", name, operations[which], bits);
-    if (pick(4) == 0)
+    if (which > 3)
+        written_put(text, "%s\n", pick(4) ? "%divisor" : "%negative");
+    else if (pick(4) == 0)
         written_put(text, "%d\n",
                     which == 3
                         ? (int)pick(bits)
@@ -72,9 +77,13 @@ static void put_kernel(written *text)
                 "  %%m1 = sub i64 %%higher, 1000\n"
                 "  %%n0 = %s i64 %%n1 to i%u\n"
                 "  %%m0 = %s i64 %%m1 to i%u\n"
-                "  %%count = and i%u %%n0, %u\n",
+                "  %%count = and i%u %%n0, %u\n"
+                "  %%positive = and i%u %%n0, %d\n"
+                "  %%divisor = or i%u %%positive, 2\n"
+                "  %%negative = xor i%u %%divisor, -1\n",
                 bits == 64 ? "bitcast" : "trunc", bits,
-                bits == 64 ? "bitcast" : "trunc", bits, bits, bits - 1);
+                bits == 64 ? "bitcast" : "trunc", bits, bits, bits - 1, bits,
+                bits == 8 ? 127 : 511, bits, bits);
     put_moving(text, bits);
     put_operation(text, bits, "a", "%n0");
     put_operation(text, bits, "b", pick(2) ? "%n0" : "%m0");
@@ -184,6 +193,9 @@ static void neighbours_are_loaded_as_vectors(void **state)
     assert_true(loads_vectors(PLACED("or i64 %n, %x")));
     assert_true(loads_vectors(PLACED("xor i64 %x, %n")));
     assert_true(loads_vectors(PLACED("and i64 %x, 255")));
+    assert_true(loads_vectors(PLACED("urem i64 %x, %n")));
+    assert_true(loads_vectors(PLACED("srem i64 %x, %n")));
+    assert_true(loads_vectors(PLACED("srem i64 %x, 100")));
 }
 
 /* No launch has runs of 16 items there. */
@@ -192,6 +204,7 @@ static void short_runs_stay(void **state)
     (void)state;
     assert_false(loads_vectors(PLACED("and i64 %x, 7")));
     assert_false(loads_vectors(PLACED("xor i64 %x, 4")));
+    assert_false(loads_vectors(PLACED("srem i64 %x, 12")));
 }
 
 int main(void)

@@ -109,7 +109,7 @@ static LLVMValueRef divide_plain(kiln__lowering *l, const kiln__ir_node *node,
 }
 
 /* Divides. LLVM leaves MIN / -1 undefined: a divisor of -1 is replaced by 1,
-   and the right result is selected after the division. */
+   and the quotient's sign changed. Remainders are 0 for both. */
 static LLVMValueRef divide(kiln__lowering *l, const kiln__ir_node *node,
                            LLVMValueRef a, LLVMValueRef b)
 {
@@ -132,11 +132,10 @@ static LLVMValueRef divide(kiln__lowering *l, const kiln__ir_node *node,
         l, type, kiln__lower_integer(l, kiln__lower_lane(l, node), 1));
     plain = divide_plain(l, node, a,
                          LLVMBuildSelect(l->builder, is_minus, one, b, ""));
+    if (node->op != KILN__IR_IDIV)
+        return plain;
     return LLVMBuildSelect(l->builder, is_minus,
-                           node->op == KILN__IR_IDIV
-                               ? LLVMBuildNeg(l->builder, a, "")
-                               : LLVMConstNull(type),
-                           plain, "");
+                           LLVMBuildNeg(l->builder, plain, ""), plain, "");
 }
 
 /* ---- other operations ---- */

@@ -1,4 +1,4 @@
-/* item_runs.cc - items whose places bits of their numbers decide. */
+/* item_runs.cc - items whose places grow like their numbers for a while. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <utility>
 #include <vector>
@@ -9,7 +9,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
-#include "codegen/module/items/trim.h"
+#include "codegen/module/items/item_runs.h"
 #include "codegen/module/llvm_gap.h"
 
 /*
@@ -32,32 +32,26 @@
  *
  * In the same way, i | mask and i ^ mask grow like i as long as only bits of i
  * change that are zeros in the mask, and i >> count does not change as long as
- * only the last count bits do. A loop with several of them has the shortest of
- * their runs. If runs are shorter than a vector, the loop is run as it was
- * written.
+ * only the last count bits do. And as long as i does not reach a multiple of n,
+ * i % n grows like i, and i / n does not change: the items of a matrix that
+ * have one number each, or neighbours at the other end, as (i + 1) % n.
+ *
+ * A loop with several such operations has the shortest of their runs. If runs
+ * are shorter than a vector, the loop is run as it was written.
  *
  * The same counters, values and exits are required as for edges
  * (item_edges.cc).
  */
 
-#define SHORTEST 16u    /* items of a run */
 #define NARROW_MOST 16u /* bits of what is extended */
 #define LOOP_MOST 200u  /* instructions */
 #define LOOPS_MOST 64u  /* of a function */
 #define DEPTH_MOST 4u
 
+using namespace item_runs;
+
 namespace
 {
-
-/* An operation on something that grows like the counter, and on something
-   fixed; or its extension from a few bits, which is an operation with a mask
-   in other words. */
-struct operation {
-    llvm::Instruction *at;
-    llvm::Value *fixed;             /* NULL for an extension */
-    llvm::Value *frozen = nullptr;  /* the same, without poison */
-    llvm::Value *of_base = nullptr; /* the result for the run's first item */
-};
 
 struct splitter {
     explicit splitter(const trim_loop &of) : l(of)
@@ -65,9 +59,7 @@ struct splitter {
     }
 
     const trim_loop &l;
-    llvm::Value *moving = nullptr; /* of all operations */
     llvm::SmallVector<operation, 4> operations;
-    llvm::Value *low = nullptr; /* bits of a number that change in a run */
 };
 
 /* Where the parts of a loop over runs are. */
@@ -116,6 +108,12 @@ static bool places(const llvm::Value &value, unsigned depth)
     });
 }
 
+/* True for what vectors cannot do, and item_divide.cc leaves alone. */
+static bool is_slow(const llvm::Instruction &at)
+{
+    return at.isIntDivRem() && at.getType()->getIntegerBitWidth() > 32;
+}
+
 static bool is_extension(const llvm::Instruction &at)
 {
     return llvm::isa<llvm::ZExtInst, llvm::SExtInst>(at) &&
@@ -127,12 +125,14 @@ static bool is_extension(const llvm::Instruction &at)
 static bool is_short(const llvm::Instruction &at, const llvm::Value *fixed)
 {
     const auto *number = llvm::dyn_cast_or_null<llvm::ConstantInt>(fixed);
-    const unsigned bits = llvm::countr_zero(SHORTEST);
+    const unsigned bits = llvm::countr_zero(shortest);
 
     if (fixed == nullptr)
         return at.getOperand(0)->getType()->getIntegerBitWidth() <= bits;
     if (number == nullptr)
         return false;
+    if (at.isIntDivRem())
+        return number->getValue().slt(shortest);
     if (at.getOpcode() == llvm::Instruction::LShr)
         return number->getValue().ult(bits);
     if (at.getOpcode() == llvm::Instruction::And)
@@ -151,6 +151,10 @@ static bool find_operands(const trim_loop &l, llvm::Instruction &at,
     case llvm::Instruction::Or:
     case llvm::Instruction::Xor:
     case llvm::Instruction::LShr:
+    case llvm::Instruction::SDiv:
+    case llvm::Instruction::UDiv:
+    case llvm::Instruction::SRem:
+    case llvm::Instruction::URem:
         fixed = at.getOperand(1);
         if (at.isCommutative() && l.loop->isLoopInvariant(moving))
             std::swap(moving, fixed);
@@ -167,11 +171,10 @@ static void add_operation(splitter &s, llvm::Instruction &at)
     llvm::Value *moving, *fixed;
 
     if (at.getNumOperands() == 0 || !find_operands(s.l, at, moving, fixed) ||
-        (s.moving != nullptr && s.moving != moving) || !grows(s.l, moving, 0) ||
-        is_short(at, fixed) || !places(at, 0))
+        !grows(s.l, moving, 0) || is_short(at, fixed) ||
+        (!is_slow(at) && !places(at, 0)))
         return;
-    s.moving = moving;
-    s.operations.push_back({&at, fixed});
+    s.operations.push_back({&at, moving, fixed});
 }
 
 static void find_operations(splitter &s)
@@ -181,90 +184,23 @@ static void find_operations(splitter &s)
             add_operation(s, at);
 }
 
-/* ---- how long runs are ---- */
-
-/* Returns the bits that may change in a run of the operation: a number that is
-   one less than a power of two. If there is no end to it, all bits may. */
-static llvm::Value *changing_bits(const operation &o, llvm::IRBuilder<> &b)
-{
-    llvm::Type *type = o.at->getType();
-    llvm::Constant *one = llvm::ConstantInt::get(type, 1);
-    llvm::Value *kept = o.frozen; /* the lowest 1 of it stays as it is */
-
-    if (o.at->getOpcode() == llvm::Instruction::LShr)
-        return b.CreateFreeze(b.CreateSub(b.CreateShl(one, kept), one));
-    if (o.at->getOpcode() == llvm::Instruction::And)
-        kept = b.CreateNot(kept);
-    return b.CreateAnd(b.CreateNot(kept), b.CreateSub(kept, one));
-}
-
-/* Finds the bits that change in a run of all operations. The highest bit of a
-   number does not: a number with fewer bits that is extended would jump
-   there. */
-static void find_low_bits(splitter &s, llvm::IRBuilder<> &b)
-{
-    const unsigned width = s.moving->getType()->getIntegerBitWidth();
-
-    s.low = b.getInt(llvm::APInt::getSignedMaxValue(width));
-    for (operation &o : s.operations) {
-        if (o.fixed == nullptr)
-            continue;
-        o.frozen = b.CreateFreeze(o.fixed);
-        s.low = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, s.low,
-                                        changing_bits(o, b));
-    }
-}
-
-/* Computes what grows for that counter. */
-static llvm::Value *value_for(const trim_loop &l, llvm::Value *value,
-                              llvm::Value *counter, llvm::IRBuilder<> &b)
-{
-    if (value == l.counter)
-        return counter;
-    if (l.loop->isLoopInvariant(value))
-        return b.CreateFreeze(value);
-    const auto *at = llvm::cast<llvm::Instruction>(value);
-    llvm::Value *first = value_for(l, at->getOperand(0), counter, b);
-
-    if (at->getOpcode() == llvm::Instruction::Trunc)
-        return b.CreateTrunc(first, at->getType());
-    llvm::Value *second = value_for(l, at->getOperand(1), counter, b);
-
-    return at->getOpcode() == llvm::Instruction::Add
-               ? b.CreateAdd(first, second)
-               : b.CreateSub(first, second);
-}
-
-static llvm::Value *result_for(const operation &o, llvm::Value *moving,
-                               llvm::IRBuilder<> &b)
-{
-    if (const auto *cast = llvm::dyn_cast<llvm::CastInst>(o.at))
-        return b.CreateCast(cast->getOpcode(), moving, cast->getType());
-    return b.CreateBinOp(
-        static_cast<llvm::Instruction::BinaryOps>(o.at->getOpcode()), moving,
-        o.frozen);
-}
-
 /* ---- loops ---- */
 
 /* Finds a run's first item and what comes after its last one. */
 static void find_run(splitter &s, runs &r)
 {
     llvm::IRBuilder<> b(r.head);
-    llvm::Value *moving, *left, *more;
+    llvm::Value *more;
 
     r.base = b.CreatePHI(s.l.counter->getType(), 2);
     r.base->addIncoming(s.l.first, s.l.before);
-    moving = value_for(s.l, s.moving, r.base, b);
-    left = b.CreateZExt(b.CreateXor(b.CreateAnd(moving, s.low), s.low),
-                        r.base->getType());
-    more = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin,
-                                   b.CreateAdd(left, b.getInt64(1)),
-                                   b.CreateSub(s.l.end, r.base));
-    r.stop = b.CreateAdd(r.base, more, "", true, true);
-    r.base->addIncoming(r.stop, r.next);
+    more = b.CreateSub(b.CreateSub(s.l.end, r.base), b.getInt64(1));
     for (operation &o : s.operations)
-        o.of_base = result_for(o, moving, b);
+        more = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more,
+                                       begin_run(s.l, o, r.base, b));
+    r.stop = b.CreateAdd(b.CreateAdd(r.base, more, "", true, true),
+                         b.getInt64(1), "", true, true);
+    r.base->addIncoming(r.stop, r.next);
     b.CreateBr(r.start);
     b.SetInsertPoint(r.next);
     b.CreateCondBr(b.CreateICmpULT(r.stop, s.l.end), r.head, s.l.exit);
@@ -275,18 +211,10 @@ static void replace(const splitter &s, const runs &r, const operation &o,
                     llvm::ValueToValueMapTy &map)
 {
     auto *at = llvm::cast<llvm::Instruction>(map[o.at]);
-    llvm::Value *value = o.of_base;
+    llvm::IRBuilder<> b(at);
 
-    if (o.at->getOpcode() != llvm::Instruction::LShr) {
-        llvm::IRBuilder<> b(at);
-        llvm::Value *more =
-            b.CreateSub(map[s.l.counter], r.base, "", true, true);
-
-        /* Only low bits change, and none is carried. */
-        value = b.CreateAdd(value, b.CreateTrunc(more, at->getType()), "", true,
-                            true);
-    }
-    at->replaceAllUsesWith(value);
+    at->replaceAllUsesWith(value_in_run(
+        o, b.CreateSub(map[s.l.counter], r.base, "", true, true), b));
     at->eraseFromParent();
 }
 
@@ -312,11 +240,11 @@ static void split(splitter &s)
               llvm::BasicBlock::Create(context, "", &function, s.l.exit),
               nullptr, nullptr};
     auto *as_written = llvm::BasicBlock::Create(context, "", &function, header);
+    llvm::Value *are_long = b.getTrue();
 
-    find_low_bits(s, b);
-    b.CreateCondBr(b.CreateICmpUGE(s.low, llvm::ConstantInt::get(
-                                              s.low->getType(), SHORTEST - 1)),
-                   r.head, as_written);
+    for (operation &o : s.operations)
+        are_long = b.CreateAnd(are_long, begin(o, b));
+    b.CreateCondBr(are_long, r.head, as_written);
     end->eraseFromParent();
     b.SetInsertPoint(as_written);
     b.CreateBr(header);
@@ -329,14 +257,15 @@ static void split(splitter &s)
 
 static bool is_wanted(llvm::Loop &loop, trim_loop &out)
 {
-    if (!loop.isInnermost() || kiln__trim_size(loop) > LOOP_MOST ||
+    if (kiln__trim_size(loop) > LOOP_MOST ||
         loop.getExitingBlock() == nullptr ||
         !kiln__trim_is_item_loop(&loop, out))
         return false;
     splitter s(out);
 
     find_operations(s);
-    return !s.operations.empty();
+    return loop.isInnermost() ? !s.operations.empty()
+                              : llvm::any_of(s.operations, is_division);
 }
 
 static void split_loop(const trim_loop &l,
