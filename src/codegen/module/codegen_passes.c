@@ -25,6 +25,8 @@
  *   (wide)            vectors of items go through their inner loops (wide.cc)
  *   (jam)             items whose sums wait go through them together
  *                     (item_jam.cc)
+ *   (records)         loops for records of the length that is likely
+ *                     (item_records.cc)
  *   loop-vectorize    the item loop; instcombine and simplifycfg before and
  *                     after, licm for what vectorising left inside
  *
@@ -59,7 +61,7 @@
     "loop(" loops KILN__DELETE_LOOPS "," KILN__UNROLL_LOOPS \
     "),sroa<modify-cfg>," \
     "gvn<>," COMBINE ",adce," MIDDLE "," KILN__WIDE_ITEMS "," KILN__JAM_ITEMS \
-    "," KILN__HIDE_CUT_COUNTERS "," KILN__SAFE_VECTORS \
+    "," KILN__SPLIT_RECORDS "," KILN__HIDE_CUT_COUNTERS "," KILN__SAFE_VECTORS \
     ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"
 

@@ -82,6 +82,7 @@ void kiln__llvm_restore_dominance(LLVMValueRef function);
    and vector_safety.cc. LLVM's pipelines for levels have them already. */
 #define KILN__WIDE_ITEMS "kiln-wide-items"
 #define KILN__JAM_ITEMS "kiln-jam-items"
+#define KILN__SPLIT_RECORDS "kiln-split-records"
 #define KILN__HIDE_CUT_COUNTERS "kiln-hide-cut-counters"
 #define KILN__SAFE_VECTORS "kiln-safe-vectors"
 /* Among those of loops, two of LLVM's that leave loops alone of which nobody

@@ -17,6 +17,7 @@
 
 #include "codegen/module/items/item_interleave.h"
 #include "codegen/module/items/item_jam.h"
+#include "codegen/module/items/item_records.h"
 #include "codegen/module/items/item_reuse.h"
 #include "codegen/module/llvm_gap.h"
 #include "codegen/module/open_loops.h"
@@ -162,6 +163,21 @@ struct jam_items : llvm::PassInfoMixin<jam_items> {
     }
 };
 
+struct split_records : llvm::PassInfoMixin<split_records> {
+    static llvm::PreservedAnalyses run(llvm::Function &function,
+                                       llvm::FunctionAnalysisManager &analyses)
+    {
+        return kiln__split_records(function, analyses)
+                   ? llvm::PreservedAnalyses::none()
+                   : llvm::PreservedAnalyses::all();
+    }
+
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
 /* A pass of LLVM's over the loops of which it can know how often they run. */
 template <typename pass_type>
 struct of_closed_loops : llvm::PassInfoMixin<of_closed_loops<pass_type>> {
@@ -187,6 +203,7 @@ static void add_ours(llvm::PassBuilder &builder, bool vectorizes)
                      llvm::OptimizationLevel) {
             passes.addPass(wide_items());
             passes.addPass(jam_items());
+            passes.addPass(split_records());
             passes.addPass(hide_cut_counters());
             if (vectorizes)
                 passes.addPass(safe_vectors());
@@ -200,6 +217,8 @@ static void add_ours(llvm::PassBuilder &builder, bool vectorizes)
                 passes.addPass(safe_vectors());
             else if (name == KILN__JAM_ITEMS)
                 passes.addPass(jam_items());
+            else if (name == KILN__SPLIT_RECORDS)
+                passes.addPass(split_records());
             else if (name == KILN__HIDE_CUT_COUNTERS)
                 passes.addPass(hide_cut_counters());
             else
