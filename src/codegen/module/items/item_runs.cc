@@ -3,8 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -218,6 +220,37 @@ static void replace(const splitter &s, const runs &r, const operation &o,
     at->eraseFromParent();
 }
 
+/* Moves in front of the copy what is the same for all items of a run: quotients
+   and what is made of them. */
+static void hoist_fixed(const splitter &s, const runs &r,
+                        llvm::ValueToValueMapTy &map)
+{
+    llvm::SmallPtrSet<const llvm::BasicBlock *, 8> inside;
+    bool changed = true;
+
+    for (llvm::BasicBlock *block : s.l.loop->blocks())
+        inside.insert(llvm::cast<llvm::BasicBlock>(map[block]));
+    const auto is_fixed = [&](const llvm::Use &operand) {
+        const auto *at = llvm::dyn_cast<llvm::Instruction>(operand.get());
+
+        return at == nullptr || !inside.contains(at->getParent());
+    };
+
+    while (std::exchange(changed, false))
+        for (llvm::BasicBlock *block : s.l.loop->blocks())
+            for (llvm::Instruction &at : llvm::make_early_inc_range(
+                     *llvm::cast<llvm::BasicBlock>(map[block]))) {
+                if (llvm::isa<llvm::PHINode>(at) || at.isTerminator() ||
+                    at.mayReadOrWriteMemory() ||
+                    !llvm::isSafeToSpeculativelyExecute(&at) ||
+                    !llvm::all_of(at.operands(), is_fixed))
+                    continue;
+                at.moveBefore(r.start->getTerminator()->getIterator());
+                at.dropUBImplyingAttrsAndMetadata();
+                changed = true;
+            }
+}
+
 /* Adds a copy of the loop for one run. */
 static void add_loop(const splitter &s, const runs &r)
 {
@@ -226,6 +259,7 @@ static void add_loop(const splitter &s, const runs &r)
     kiln__trim_copy_part(s.l, {r.start, ".run", r.base, r.stop, r.next}, map);
     for (const operation &o : s.operations)
         replace(s, r, o, map);
+    hoist_fixed(s, r, map);
 }
 
 static void split(splitter &s)
