@@ -15,6 +15,7 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 
+#include "codegen/module/items/item_carry.h"
 #include "codegen/module/items/item_interleave.h"
 #include "codegen/module/items/item_jam.h"
 #include "codegen/module/items/item_records.h"
@@ -113,8 +114,11 @@ struct wide_items : llvm::PassInfoMixin<wide_items> {
     static llvm::PreservedAnalyses run(llvm::Function &function,
                                        llvm::FunctionAnalysisManager &analyses)
     {
-        bool changed = kiln__wide_items(function, analyses);
+        bool changed = kiln__carry_elements(function, analyses);
 
+        if (changed)
+            analyses.invalidate(function, llvm::PreservedAnalyses::none());
+        changed |= kiln__wide_items(function, analyses);
         changed |= kiln__reuse_values(function, analyses);
         kiln__interleave_items(function, analyses);
         return changed ? llvm::PreservedAnalyses::none()
