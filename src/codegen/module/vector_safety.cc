@@ -122,7 +122,8 @@ namespace
 
 struct access {
     llvm::Instruction *at;
-    int64_t step; /* in bytes; 0: it is not known */
+    const llvm::SCEVAddRecExpr *place; /* NULL: it does not move evenly */
+    int64_t step;                      /* in bytes; 0: it is not known */
     uint64_t size;
 
     bool is_store() const
@@ -130,41 +131,49 @@ struct access {
         return llvm::isa<llvm::StoreInst>(at);
     }
 
-    /* True if elements between those of two iterations are left out. */
+    /* True if elements between those of two iterations may be left out. */
     bool is_strided() const
     {
-        return static_cast<uint64_t>(std::abs(step)) > size;
+        return place != nullptr &&
+               (step == 0 || static_cast<uint64_t>(std::abs(step)) > size);
     }
 
-    bool may_join(const access &other) const
+    /* LLVM also asks at run time whether a factor of a step is 1. */
+    bool may_join(const access &other, llvm::ScalarEvolution &numbers) const
     {
-        return is_strided() && step == other.step && size == other.size &&
-               is_store() == other.is_store();
+        if (!is_strided() || !other.is_strided() || step != other.step ||
+            size != other.size || is_store() != other.is_store())
+            return false;
+        return step != 0 || (numbers.getPointerBase(place) ==
+                                 numbers.getPointerBase(other.place) &&
+                             llvm::isa<llvm::SCEVConstant>(
+                                 numbers.getMinusSCEV(place, other.place)));
     }
 };
 
 } // namespace
 
-static access access_of(const llvm::Loop &loop, llvm::ScalarEvolution &numbers,
+/* How an address moves where numbers of few bits do not wrap, which LLVM asks
+   at run time. */
+static access access_of(const llvm::Loop &loop,
+                        llvm::PredicatedScalarEvolution &numbers,
                         llvm::Instruction &at)
 {
     llvm::Value *pointer = llvm::getLoadStorePointerOperand(&at);
-    const auto *place =
-        pointer != nullptr
-            ? llvm::dyn_cast<llvm::SCEVAddRecExpr>(numbers.getSCEV(pointer))
+    const llvm::SCEVAddRecExpr *place =
+        pointer != nullptr && !loop.isLoopInvariant(pointer)
+            ? numbers.getAsAddRec(pointer)
             : nullptr;
-    const auto *step =
-        place != nullptr && place->getLoop() == &loop && place->isAffine()
-            ? llvm::dyn_cast<llvm::SCEVConstant>(
-                  place->getStepRecurrence(numbers))
-            : nullptr;
-    access out = {&at, 0, 0};
+    access out = {&at, nullptr, 0, 0};
 
-    if (step != nullptr && step->getAPInt().getSignificantBits() <= 32) {
+    if (place == nullptr || place->getLoop() != &loop || !place->isAffine())
+        return out;
+    const auto *step = llvm::dyn_cast<llvm::SCEVConstant>(place->getOperand(1));
+
+    out.place = place;
+    out.size = at.getDataLayout().getTypeStoreSize(llvm::getLoadStoreType(&at));
+    if (step != nullptr && step->getAPInt().getSignificantBits() <= 32)
         out.step = step->getAPInt().getSExtValue();
-        out.size =
-            at.getDataLayout().getTypeStoreSize(llvm::getLoadStoreType(&at));
-    }
     return out;
 }
 
@@ -183,11 +192,13 @@ static bool is_disturbed(llvm::ArrayRef<access> between, const access &moved,
 }
 
 /* Whether some access would change places with one that it depends on. */
-static bool is_hazardous(llvm::ArrayRef<access> all, llvm::AAResults &aliases)
+static bool is_hazardous(llvm::ArrayRef<access> all,
+                         llvm::ScalarEvolution &numbers,
+                         llvm::AAResults &aliases)
 {
     for (size_t i = 0; i < all.size(); i++)
         for (size_t k = i + 1; k < all.size(); k++)
-            if (all[i].may_join(all[k]) &&
+            if (all[i].may_join(all[k], numbers) &&
                 is_disturbed(all.slice(i + 1, k - i - 1),
                              all[i].is_store() ? all[i] : all[k], aliases))
                 return true;
@@ -209,6 +220,7 @@ static llvm::SmallVector<access, 16> accesses_of(llvm::Loop &loop,
                                                  llvm::LoopInfo &loops,
                                                  llvm::ScalarEvolution &numbers)
 {
+    llvm::PredicatedScalarEvolution assuming(numbers, loop);
     llvm::SmallVector<access, 16> all;
     llvm::LoopBlocksRPO order(&loop);
 
@@ -216,7 +228,7 @@ static llvm::SmallVector<access, 16> accesses_of(llvm::Loop &loop,
     for (llvm::BasicBlock *block : order)
         for (llvm::Instruction &at : *block)
             if (at.mayReadOrWriteMemory())
-                all.push_back(access_of(loop, numbers, at));
+                all.push_back(access_of(loop, assuming, at));
     return all;
 }
 
@@ -231,7 +243,8 @@ static void check_accesses(llvm::Loop &loop, llvm::LoopInfo &loops,
     if (strided > 0 && loop.getExitingBlock() == nullptr)
         llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", 0);
     else if (strided > 1 && loop.isAnnotatedParallel() &&
-             (all.size() > ACCESSES_MOST || is_hazardous(all, aliases)))
+             (all.size() > ACCESSES_MOST ||
+              is_hazardous(all, numbers, aliases)))
         drop_mark(loop);
 }
 

@@ -173,12 +173,50 @@ static void nothing_is_read_behind_the_end(void **state)
     munmap(pages, 2 * page);
 }
 
+/* LLVM knows that numbers of 32 bits are two apart once it has asked, at run
+   time, that they do not wrap around. */
+static void numbers_that_might_wrap_keep_their_order(void **state)
+{
+    static const char text[] = "kernel k(p, v, n, s)\n"
+                               "    i = i32(global_id(0))\n"
+                               "    j = n - 1 - i\n"
+                               "    a = p[j * 2]\n"
+                               "    p[j * s + 1] = v[j]\n"
+                               "    p[j * s] = p[j * 2 + 1] + a\n"
+                               "end\n";
+    static float p[2 * ITEMS], v[ITEMS];
+    const kiln_array ps = kernels_array(p, 2 * ITEMS);
+    const kiln_array vs = kernels_array(v, ITEMS);
+    const int32_t items = ITEMS, step = 2;
+    const kernels_argument arguments[] = {
+        {"f32[:]", &ps}, {"f32[:]", &vs}, {"i32", &items}, {"i32", &step}};
+    const kiln_launch launch = {.grid = {ITEMS, 1, 1}};
+    kiln_package *package = kernels_define(*state, "safety", text);
+
+    for (size_t i = 0; i < 2 * LEVELS; i++) {
+        for (int k = 0; k < 2 * ITEMS; k++)
+            p[k] = (float)k;
+        for (int k = 0; k < ITEMS; k++)
+            v[k] = (float)(1000 + k);
+        assert_ok(
+            kernels_launch(*state, package, "k",
+                           config_of(*state, levels[i / 2],
+                                     i % 2 ? KILN_SWITCH_ON : KILN_SWITCH_OFF),
+                           &launch, arguments, 4, &test_error));
+        for (int k = 0; k < ITEMS; k++) {
+            assert_float_equal(p[2 * k], v[k] + (float)(2 * k), 0);
+            assert_float_equal(p[2 * k + 1], v[k], 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotients_that_items_share_are_theirs),
         cmocka_unit_test(what_an_item_does_keeps_its_order),
         cmocka_unit_test(stores_between_loads_may_be_to_what_is_loaded),
+        cmocka_unit_test(numbers_that_might_wrap_keep_their_order),
         cmocka_unit_test(nothing_is_read_behind_the_end),
     };
 
