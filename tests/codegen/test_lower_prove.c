@@ -593,6 +593,17 @@ static void loops_over_ranges_are_proved(void **state)
 static void locals_that_move_one_way_are_proved(void **state)
 {
     (void)state;
+    holds(HEAD "i = length(out) - 1\nwhile i >= 0\nout[i] = 1\ni -= 1\nend\n"
+               "end\n",
+          EXACT);
+    holds(HEAD "i = length(out)\nwhile i > 0\ni -= 1\nout[i] = src[0]\nend\n"
+               "end\n",
+          EXACT);
+    holds(HEAD "i = n\nwhile i >= 0\nout[i] = 1\ni -= 3\nend\nend\n", ANY);
+    holds(HEAD "i = n\nwhile i > -4\nout[i] = 1\ni -= 1\nend\nend\n", ANY);
+    holds(HEAD "i = length(out)\nwhile i >= 0\nout[i] = 1\ni -= 1\nend\n"
+               "end\n",
+          ANY);
     holds(HEAD "i = global_id(0)\nwhile i < length(out)\nout[i] = 1\n"
                "i += global_size(0)\nend\nend\n",
           EXACT);

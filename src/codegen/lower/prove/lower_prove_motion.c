@@ -31,7 +31,7 @@ static int is_amount(const kiln__ir_node *node)
 }
 
 /* How a local moves. */
-enum { OTHERWISE = 0, UP = 1, TOWARDS_ZERO = -1, TO_AND_FRO = 2 };
+enum { OTHERWISE, UP, DOWN, TOWARDS_ZERO, TO_AND_FRO };
 
 /* True for local = c - local and local ^= 1, as of the number of a buffer. */
 static int swaps(const kiln__ir *ir, const kiln__ir_node *update,
@@ -64,6 +64,8 @@ static int direction(const kiln__ir *ir, const kiln__ir_node *update,
         return OTHERWISE;
     if (update->op == KILN__IR_ADD)
         return is_amount(b) ? UP : OTHERWISE;
+    if (update->op == KILN__IR_SUB)
+        return is_amount(b) ? DOWN : OTHERWISE;
     if (update->op == KILN__IR_MUL || update->op == KILN__IR_SHL)
         return is_constant_above(b, update->op == KILN__IR_MUL) ? UP
                                                                 : OTHERWISE;
@@ -114,6 +116,8 @@ static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
         return full;
     if (way == UP)
         return (kiln__range){begin.low, full.high};
+    if (way == DOWN)
+        return (kiln__range){full.low, begin.high};
     return kiln__range_join(p, begin,
                             kiln__range_point(kiln__prove_number(p, 0)));
 }
@@ -155,7 +159,7 @@ kiln__prove_symbol *kiln__prove_motion(kiln__prover *p,
     if (m.is_other || m.update == NULL)
         return NULL;
     way = direction(ir, m.update, local);
-    if (m.update->op != KILN__IR_ADD && way != TOWARDS_ZERO &&
+    if (m.update->op != KILN__IR_ADD && way != DOWN && way != TOWARDS_ZERO &&
         p->assumes_motion < 2)
         return NULL;
     if (way == TO_AND_FRO)
