@@ -180,17 +180,6 @@ static bool has_shape(const llvm::Loop &loop)
            kiln__trim_size(loop) <= LOOP_MOST;
 }
 
-/* True if nothing behind the loop needs what it computes. */
-static bool gives_nothing(const llvm::Loop &loop)
-{
-    for (const llvm::BasicBlock *block : loop.blocks())
-        for (const llvm::Instruction &at : *block)
-            for (const llvm::User *user : at.users())
-                if (!loop.contains(llvm::cast<llvm::Instruction>(user)))
-                    return false;
-    return true;
-}
-
 static llvm::Value *are_as_expected(llvm::IRBuilder<> &b, const sizes &of)
 {
     llvm::Value *all = b.getTrue();
@@ -244,7 +233,7 @@ static bool split_one(llvm::Function &function,
         analyses.getResult<llvm::DominatorTreeAnalysis>(function);
 
     for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
-        if (!has_shape(*loop) || !gives_nothing(*loop))
+        if (!has_shape(*loop) || !kiln__trim_gives_nothing(*loop))
             continue;
         const sizes found = finder(*loop, numbers).find();
 

@@ -80,6 +80,8 @@ bool kiln__trim_moves(const trim_loop &loop, const llvm::Value *value);
 /* ---- trim_each.cc ---- */
 /* How many instructions the loop has. */
 size_t kiln__trim_size(const llvm::Loop &loop);
+/* True if nothing behind the loop needs what it computes. */
+bool kiln__trim_gives_nothing(const llvm::Loop &loop);
 /* Whether a loop is to be changed; it may be asked twice. Reads it. */
 using trim_wants = llvm::function_ref<bool(llvm::Loop &loop, trim_loop &out)>;
 using trim_change = llvm::function_ref<void(

@@ -14,6 +14,16 @@ size_t kiln__trim_size(const llvm::Loop &loop)
     return size;
 }
 
+bool kiln__trim_gives_nothing(const llvm::Loop &loop)
+{
+    for (const llvm::BasicBlock *block : loop.blocks())
+        for (const llvm::Instruction &at : *block)
+            for (const llvm::User *user : at.users())
+                if (!loop.contains(llvm::cast<llvm::Instruction>(user)))
+                    return false;
+    return true;
+}
+
 using headers = std::vector<const llvm::BasicBlock *>;
 
 static headers find(llvm::Function &function, trim_wants wants)

@@ -90,12 +90,7 @@ static bool only_counts(const llvm::Loop &loop)
             step->getValue().getSignificantBits() > 31)
             return false;
     }
-    for (const llvm::BasicBlock *block : loop.blocks())
-        for (const llvm::Instruction &at : *block)
-            for (const llvm::User *user : at.users())
-                if (!loop.contains(llvm::cast<llvm::Instruction>(user)))
-                    return false;
-    return true;
+    return kiln__trim_gives_nothing(loop);
 }
 
 bool wide_loops::has_shape(const llvm::Loop &loop)
@@ -228,7 +223,7 @@ void wide_loops::replace(const wide_values &values, wide_body body)
     from = add_vectors(values, body, from, done);
     if (body.rest != 0) {
         body.parts = body.rest;
-        body.is_tail = body.has_masks;
+        body.is_tail = body.has_cheap_masks;
         from = add_vectors(values, body, from, done);
     }
     b.SetInsertPoint(from);

@@ -92,8 +92,9 @@ struct wide_body {
     llvm::Value
         *first; /* number of the first item of all, 0 being the loop's */
     llvm::Value *end;
-    bool is_tail;      /* there may be fewer items than the last vectors have */
-    bool has_masks;    /* the processor's, so that there can be a tail */
+    bool is_tail;   /* there may be fewer items than the last vectors have */
+    bool has_masks; /* the processor's, so that there can be a tail */
+    bool has_cheap_masks = false; /* about as fast as without */
     unsigned rest = 0; /* parts for items that do not fill `parts`; or 0 */
     /* Inner loops that the items go through one after the other; of scalars. */
     llvm::SmallVector<llvm::Loop *, 2> alone = {};

@@ -34,10 +34,11 @@
 #define OPERATIONS_KEPT 256u /* where iterations wait for the one before */
 #define COLUMN_PARTS 16u
 #define COLUMN_OPERATIONS 160u
-#define OF_CALL 16u  /* operations */
-#define FAR 64       /* bytes from an iteration's place to the next */
-#define ROWS 8u      /* items that sum up rows together */
-#define ROW_MOST 48u /* instructions of the loop over a row */
+#define BITS_OF_MASKS 512u /* of vectors that have registers for masks */
+#define OF_CALL 16u        /* operations */
+#define FAR 64             /* bytes from an iteration's place to the next */
+#define ROWS 8u            /* items that sum up rows together */
+#define ROW_MOST 48u       /* instructions of the loop over a row */
 
 namespace
 {
@@ -234,6 +235,7 @@ bool chooser::choose(wide_body &out) const
         w.gathers * ARITHMETIC_OF_GATHER * (w.is_level ? 2 : 1) > w.turns)
         return false;
     out.has_masks = measure(out.lanes).has_masks;
+    out.has_cheap_masks = out.has_masks && bits >= BITS_OF_MASKS;
     if (!out.has_masks && !values.heads.empty())
         return false;
     choose_parts(w, out);
@@ -267,12 +269,8 @@ static bool waits(const llvm::Loop &inner)
 /* True for a loop that gives nothing to what follows it. */
 static bool can_be_alone(const llvm::Loop &inner)
 {
-    for (const llvm::BasicBlock *block : inner.blocks())
-        for (const llvm::Instruction &at : *block)
-            for (const llvm::User *user : at.users())
-                if (!inner.contains(llvm::cast<llvm::Instruction>(user)))
-                    return false;
-    return inner.getLoopPreheader() != nullptr &&
+    return kiln__trim_gives_nothing(inner) &&
+           inner.getLoopPreheader() != nullptr &&
            inner.getExitingBlock() != nullptr &&
            inner.getUniqueExitBlock() != nullptr &&
            inner.getUniqueExitBlock()->phis().empty();
