@@ -22,7 +22,8 @@
  *   unroll            short loops, so that the item loop is innermost; not
  *                     those of the launch (open_loops.h)
  *   gvn               loads that the frontend wrote twice
- *   (wide)            vectors of items go through their inner loops (wide.cc)
+ *   (wide)            what the iteration before wrote is kept (item_carry.cc);
+ *                     vectors of items go through their inner loops (wide.cc)
  *   (jam)             items whose sums wait go through them together
  *                     (item_jam.cc)
  *   (records)         loops for records of the length that is likely

@@ -114,6 +114,36 @@ const kiln_config *kernels_rounding(kernels *k, uint8_t level,
     return kernels_config(k, &options);
 }
 
+static kiln_status run_trial(const kernels_trial *trial,
+                             const kiln_config *config)
+{
+    const kiln_status status = trial->run(trial->env, config);
+
+    kiln_error_free(test_error);
+    test_error = NULL;
+    return status;
+}
+
+const char *kernels_disagree(kernels *k, const kernels_trial *trial)
+{
+    static const uint8_t checks[] = {KILN_SWITCH_ON, KILN_SWITCH_OFF};
+    static const char *const names[] = {"with checks", "without checks"};
+    const kiln_status expected =
+        run_trial(trial, kernels_rounding(k, KILN_OPT_0, KILN_SWITCH_ON));
+    void *memory = test_malloc(trial->size);
+    const char *found = NULL;
+
+    memcpy(memory, trial->memory, trial->size);
+    for (int i = 0; found == NULL && i < (expected == KILN_OK ? 2 : 1); i++)
+        if (run_trial(trial, kernels_rounding(k, KILN_OPT_3, checks[i])) !=
+                expected ||
+            (expected == KILN_OK &&
+             memcmp(trial->memory, memory, trial->size) != 0))
+            found = names[i];
+    test_free(memory);
+    return found;
+}
+
 int kernels_are_possible(void)
 {
     kiln_context *context = NULL;

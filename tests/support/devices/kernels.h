@@ -29,6 +29,18 @@ const kiln_config *kernels_config(kernels *k,
    that rounds each product. */
 const kiln_config *kernels_rounding(kernels *k, uint8_t level,
                                     uint8_t bounds_checks);
+/* What is run with several configs, and where its results are. */
+typedef struct kernels_trial {
+    kiln_status (*run)(void *env, const kiln_config *config);
+    void *env;
+    void *memory;
+    size_t size;
+} kernels_trial;
+
+/* Runs it without optimisation, and with it, with checks and, unless it failed,
+   without. Returns how one of these differs from the first, in status or, if
+   none failed, in memory; or NULL. Drops the error of a launch. */
+const char *kernels_disagree(kernels *k, const kernels_trial *trial);
 /* True where the launch is allowed. On devices a grid is a whole number of
    groups, and a group has at most 1024 items. */
 int kernels_takes(const kiln_launch *launch);

@@ -84,7 +84,8 @@ void finder::find_factors()
                 continue;
             for (llvm::Value *factor : at.operands())
                 if (loop.isLoopInvariant(factor) &&
-                    !llvm::isa<llvm::Constant>(factor))
+                    !llvm::isa<llvm::Constant>(factor) &&
+                    numbers.isSCEVable(factor->getType()))
                     factors[numbers.getSCEV(factor)] = factor;
         }
 }

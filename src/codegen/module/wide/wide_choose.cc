@@ -48,13 +48,12 @@ namespace
 struct work {
     uint64_t turns = 0; /* of arithmetic, where inner loops have more */
     uint64_t gathers = 0;
-    unsigned arithmetic = 0; /* without calls */
-    unsigned calls = 0;
+    unsigned arithmetic = 0;
+    unsigned calls = 0; /* of these, of functions with many operations */
     unsigned beside = 0;
     unsigned down = 0;     /* of these, those of columns */
     unsigned kept = 0;     /* values that go from an iteration to the next */
     unsigned widest = 8;   /* bits of an element, or of what is kept */
-    bool has_masks = true; /* the processor's, for all accesses */
     bool is_level = false; /* bounds of a loop differ by item */
 };
 
@@ -69,7 +68,8 @@ class chooser
     bool choose(wide_body &out) const;
 
   private:
-    work measure(unsigned lanes) const;
+    bool has_masks(unsigned lanes) const;
+    work measure() const;
     void measure_access(const llvm::Instruction &at, work &out) const;
     unsigned kept_in(const llvm::Loop &inner) const;
     bool is_of_column(const llvm::Instruction &at) const;
@@ -129,6 +129,17 @@ bool chooser::is_of_column(const llvm::Instruction &at) const
     return bytes == nullptr || bytes->getAPInt().abs().uge(FAR);
 }
 
+/* True if the processor has all accesses to neighbours under masks. */
+bool chooser::has_masks(unsigned lanes) const
+{
+    for (llvm::BasicBlock *block : values.loop.blocks())
+        for (const llvm::Instruction &at : *block)
+            if (llvm::getLoadStorePointerOperand(&at) != nullptr &&
+                values.is_beside(at) && !is_legal(target, at, lanes))
+                return false;
+    return true;
+}
+
 /* ---- whether it pays ---- */
 
 void chooser::measure_access(const llvm::Instruction &at, work &out) const
@@ -148,7 +159,7 @@ void chooser::measure_access(const llvm::Instruction &at, work &out) const
 }
 
 /* Counts what the loops inside do, and of the other code its accesses. */
-work chooser::measure(unsigned lanes) const
+work chooser::measure() const
 {
     work out;
 
@@ -162,8 +173,6 @@ work chooser::measure(unsigned lanes) const
             out.is_level |= kiln__wide_shared(at).has_value();
             if (pointer != nullptr && values.is_varying(pointer)) {
                 measure_access(at, out);
-                out.has_masks &= lanes == 0 || !values.is_beside(at) ||
-                                 is_legal(target, at, lanes);
             } else if (depth > 0 && values.as_many.contains(&at)) {
                 if (llvm::isa<llvm::PHINode>(at)) {
                     if (!values.is_joined(block))
@@ -222,7 +231,7 @@ void chooser::choose_parts(const work &w, wide_body &out) const
 /* Chooses the vectors, or returns false: it does not pay. */
 bool chooser::choose(wide_body &out) const
 {
-    const work w = measure(0);
+    const work w = measure();
     const unsigned bits = static_cast<unsigned>(
         target
             .getRegisterBitWidth(
@@ -234,7 +243,7 @@ bool chooser::choose(wide_body &out) const
     if (out.lanes < 4 || w.arithmetic == 0 ||
         w.gathers * ARITHMETIC_OF_GATHER * (w.is_level ? 2 : 1) > w.turns)
         return false;
-    out.has_masks = measure(out.lanes).has_masks;
+    out.has_masks = has_masks(out.lanes);
     out.has_cheap_masks = out.has_masks && bits >= BITS_OF_MASKS;
     if (!out.has_masks && !values.heads.empty())
         return false;
