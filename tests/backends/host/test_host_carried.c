@@ -68,10 +68,26 @@ static const char text[] = KERNEL(
                                 "                break\n"
                                 "            end\n"
                                 "            y[k, i] = y[k - 1, i] + x[k, i]\n"
-                                "        end\n");
+                                "        end\n")
+                                KERNEL("over",
+                                       "        for k in 1..n\n"
+                                       "            x[k - 1, i] = k\n"
+                                       "            y[k, i] = y[k - 1, i] + 1\n"
+                                       "        end\n")
+                                    KERNEL("kept",
+                                           "        s = 0\n"
+                                           "        for k in 1..n\n"
+                                           "            v = y[k - 1, i]\n"
+                                           "            if v > 0\n"
+                                           "                y[k, i] = v + 1\n"
+                                           "            end\n"
+                                           "            s = s * 2 + v\n"
+                                           "        end\n"
+                                           "        y[0, i] = s\n");
 
-static const char *const names[] = {"sums",  "back", "steps", "behind", "away",
-                                    "ahead", "some", "reads", "two",    "ends"};
+static const char *const names[] = {"sums", "back",  "steps", "behind",
+                                    "away", "ahead", "some",  "reads",
+                                    "two",  "ends",  "over",  "kept"};
 
 #define ROWS 21
 #define LENGTH 40
