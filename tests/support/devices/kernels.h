@@ -37,9 +37,10 @@ typedef struct kernels_trial {
     size_t size;
 } kernels_trial;
 
-/* Runs it without optimisation, and with it, with checks and, unless it failed,
-   without. Returns how one of these differs from the first, in status or, if
-   none failed, in memory; or NULL. Drops the error of a launch. */
+/* Runs it without optimisation, and with it, with checks and, unless it raised,
+   without. Returns how one of these differs from the first, in whether it
+   raises or, if none does, in memory; or NULL. Fails the test where the launch
+   fails otherwise. */
 const char *kernels_disagree(kernels *k, const kernels_trial *trial);
 /* True where the launch is allowed. On devices a grid is a whole number of
    groups, and a group has at most 1024 items. */
