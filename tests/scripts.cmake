@@ -32,6 +32,8 @@ kiln_add_script_test(code_is_formatted LABELS style
     COMMAND ${scripts}/format.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(skips_say_why LABELS style
     COMMAND ${scripts}/skips_say_why.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(library_is_silent LABELS style
+    COMMAND ${scripts}/silent.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(functions_are_short LABELS style
     COMMAND ${scripts}/function_length.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(rules_see_every_offence LABELS style

@@ -45,6 +45,20 @@ for file in include/long.h src/long.h src/long.c src/long.cc tests/long.h; do
     rm "$folder/$file"
 done
 
+# ---- a library that prints ----
+
+sh "$scripts/silent.sh" "$source" || found=1
+while read -r statement; do
+    echo "$statement" >"$folder/src/loud.cc"
+    refuses silent.sh src/loud.cc
+done <<'C'
+fprintf(stderr, "here");
+fputs("here", stdout);
+llvm::errs() << "here";
+if (getenv("KILN_DEBUG")) return;
+C
+rm "$folder/src/loud.cc"
+
 # ---- public functions without a comment ----
 
 cp -R "$source/include/kiln" "$folder/include"

@@ -248,12 +248,6 @@ bool chooser::choose(wide_body &out) const
     if (!out.has_masks && !values.heads.empty())
         return false;
     choose_parts(w, out);
-    if (getenv("KILN_DBG"))
-        fprintf(stderr,
-                "lanes %u parts %u rest %u kept %u beside %u down %u arith %u "
-                "calls %u\n",
-                out.lanes, out.parts, out.rest, w.kept, w.beside, w.down,
-                w.arithmetic, w.calls);
     return true;
 }
 
