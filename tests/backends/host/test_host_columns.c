@@ -152,9 +152,33 @@ static void each_number_of_items_is_right(void **state)
             }
 }
 
+/* A width that is a size makes a remainder of the loop's bounds, of which LLVM
+   does not know that it may be computed once more. */
+static void rows_of_a_flat_grid_are_wide(void **state)
+{
+    static const char text_of_product[] =
+        "kernel k(c, a, b)\n"
+        "    id = global_id(0)\n"
+        "    w = size(c, 0)\n"
+        "    i = id % w\n"
+        "    j = id // w\n"
+        "    if id < length(c)\n"
+        "        sum: f32 = 0\n"
+        "        for k in 0..size(a, 0)\n"
+        "            sum += a[k, j] * b[i, k]\n"
+        "        end\n"
+        "        c[i, j] = sum\n"
+        "    end\n"
+        "end\n";
+    static const char *const types[] = {"f32[:,:]", "f32[:,:]", "f32[:,:]"};
+
+    kernels_assert_emits(*state, "flat", text_of_product, types, 3, "\nwide");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_a_flat_grid_are_wide),
         cmocka_unit_test(each_number_of_items_is_right),
     };
 

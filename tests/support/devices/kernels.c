@@ -218,6 +218,31 @@ kiln_package *kernels_define(kernels *k, const char *package, const char *text)
     return out;
 }
 
+#define TYPES_MOST 8
+
+void kernels_assert_emits(kernels *k, const char *package, const char *text,
+                          const char *const *types, size_t count,
+                          const char *part)
+{
+    const kiln_type *found[TYPES_MOST];
+    kiln_signature signature = {.types = found, .count = count};
+    kiln_blob out;
+
+    assert_true(count <= TYPES_MOST);
+    assert_ok(kiln_package_function(&signature.function,
+                                    kernels_define(k, package, text), "k",
+                                    &test_error));
+    for (size_t i = 0; i < count; i++)
+        assert_ok(kiln_type_parse(&found[i], k->context, NULL, types[i],
+                                  &test_error));
+    assert_ok(kiln_emit(&out, k->context, &signature,
+                        kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_OFF), 0,
+                        KILN_EMIT_LLVM_OPT, &test_error));
+    if (strstr(out.data, part) == NULL)
+        fail_msg("there is no %s in the code of\n%s", part, text);
+    kiln_blob_release(&out);
+}
+
 kiln_array kernels_array(void *data, int64_t size)
 {
     return (kiln_array){.data = data, .sizes = {size}, .strides = {1}};

@@ -68,6 +68,12 @@ kiln_package *kernels_load(kernels *k, const char *path);
 /* Defines a text in a package. */
 kiln_package *kernels_define(kernels *k, const char *package, const char *text);
 
+/* Fails the test unless optimised code of the text's kernel `k` for these
+   types, as LLVM IR, contains `part`. */
+void kernels_assert_emits(kernels *k, const char *package, const char *text,
+                          const char *const *types, size_t count,
+                          const char *part);
+
 /* An argument: its type in the language's text, and its value; for an array
    that is a kiln_array. */
 typedef struct kernels_argument {

@@ -49,7 +49,7 @@ class wide_loops
     bool has_masks_for_floats() const;
     bool has_shape(const llvm::Loop &loop);
     bool is_candidate(llvm::Loop &loop);
-    llvm::Value *count(const llvm::Loop &loop);
+    llvm::Value *count(llvm::Loop &loop);
     void replace(const wide_values &values, wide_body body);
 
     llvm::Function &function;
@@ -135,17 +135,31 @@ bool wide_loops::is_candidate(llvm::Loop &loop)
 
 /* ---- the loops ---- */
 
-/* Computes in front of the loop how many items it has. */
-llvm::Value *wide_loops::count(const llvm::Loop &loop)
+/* The same by the loop's own bounds: NULL if it has not the form of lowering.
+ */
+static llvm::Value *count_as_written(llvm::Loop &loop, llvm::Instruction *at)
+{
+    trim_loop l;
+
+    if (!kiln__trim_is_item_loop(&loop, l))
+        return nullptr;
+    return llvm::IRBuilder<>(at).CreateSub(l.end, l.first);
+}
+
+/* Computes in front of the loop how many items it has. A bound that is made of
+   a remainder is a division to LLVM's analysis, of which it does not know that
+   it may be repeated here. */
+llvm::Value *wide_loops::count(llvm::Loop &loop)
 {
     llvm::SCEVExpander expander(evolution, "wide");
     llvm::Instruction *at = loop.getLoopPreheader()->getTerminator();
     llvm::Type *i64 = llvm::Type::getInt64Ty(function.getContext());
     const llvm::SCEV *taken = evolution.getBackedgeTakenCount(&loop);
 
-    if (taken->getType()->getIntegerBitWidth() > 64 ||
-        !expander.isSafeToExpandAt(taken, at))
+    if (taken->getType()->getIntegerBitWidth() > 64)
         return nullptr;
+    if (!expander.isSafeToExpandAt(taken, at))
+        return count_as_written(loop, at);
     taken = evolution.getAddExpr(evolution.getNoopOrZeroExtend(taken, i64),
                                  evolution.getOne(i64));
     return expander.expandCodeFor(taken, i64, at);
