@@ -1,14 +1,11 @@
 /* groups_unroll.cc - makes values of arrays that short loops index. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <llvm/Analysis/OptimizationRemarkEmitter.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include "codegen/groups/groups_plan.h"
-#include "codegen/module/loop_analyses.h"
+#include "codegen/module/loop_unroll.h"
 
 /*
  * An array of an item that lives across barriers is one piece of memory for
@@ -22,20 +19,6 @@
 
 #define TURNS_MAX 64
 #define SIZE_MAX_ALL 3000 /* instructions of all turns of one loop */
-
-namespace
-{
-
-struct groups_unroller {
-    llvm::LoopInfo *loops = nullptr;
-    llvm::ScalarEvolution *evolution = nullptr;
-    llvm::DominatorTree *dominators = nullptr;
-    llvm::AssumptionCache *assumptions = nullptr;
-    llvm::TargetTransformInfo *target = nullptr;
-    llvm::OptimizationRemarkEmitter *remarks = nullptr;
-};
-
-} // namespace
 
 /* True for an address in a variable of the item whose index is no constant. */
 static bool is_index(const llvm::Instruction &at)
@@ -55,15 +38,13 @@ static bool waits(const llvm::Instruction &at)
 }
 
 /* Returns how many turns the loop has, or 0 if it is to stay. */
-static unsigned turns_of(const groups_unroller &u, const llvm::Loop &loop)
+static unsigned turns_of(kiln__loop_unroller &unroller, const llvm::Loop &loop)
 {
-    const unsigned turns = u.evolution->getSmallConstantTripCount(&loop);
+    const unsigned turns = loop.isInnermost() ? unroller.turns_of(loop) : 0;
     unsigned size = 0;
     bool indexes = false;
 
-    if (turns == 0 || turns > TURNS_MAX || !loop.isInnermost() ||
-        !loop.isLoopSimplifyForm() ||
-        turns != u.evolution->getSmallConstantMaxTripCount(&loop))
+    if (turns > TURNS_MAX)
         return 0;
     for (const llvm::BasicBlock *block : loop.blocks())
         for (const llvm::Instruction &at : *block) {
@@ -75,35 +56,20 @@ static unsigned turns_of(const groups_unroller &u, const llvm::Loop &loop)
     return indexes && size * turns <= SIZE_MAX_ALL ? turns : 0;
 }
 
-static bool unroll(const groups_unroller &u, llvm::Loop *loop)
-{
-    llvm::UnrollLoopOptions options = {};
-
-    options.Count = turns_of(u, *loop);
-    return options.Count != 0 &&
-           llvm::UnrollLoop(loop, options, u.loops, u.evolution, u.dominators,
-                            u.assumptions, u.target, u.remarks,
-                            true) != llvm::LoopUnrollResult::Unmodified;
-}
-
 /* Unrolls inner loops first. */
 static bool unroll_all(llvm::Function &function)
 {
-    kiln__loop_analyses known(function);
-    llvm::TargetTransformInfo target(function.getDataLayout());
-    llvm::OptimizationRemarkEmitter remarks(&function);
-    llvm::SmallVector<llvm::Loop *, 4> order = known.loops.getLoopsInPreorder();
-    groups_unroller u;
+    kiln__loop_unroller unroller(function);
+    llvm::SmallVector<llvm::Loop *, 4> order =
+        unroller.known.loops.getLoopsInPreorder();
     bool unrolled = false;
 
-    u.loops = &known.loops;
-    u.evolution = &known.evolution;
-    u.dominators = &known.dominators;
-    u.assumptions = &known.assumptions;
-    u.target = &target;
-    u.remarks = &remarks;
-    while (!order.empty())
-        unrolled |= unroll(u, order.pop_back_val());
+    while (!order.empty()) {
+        llvm::Loop *loop = order.pop_back_val();
+        const unsigned turns = turns_of(unroller, *loop);
+
+        unrolled |= turns > 0 && unroller.unroll(loop, turns);
+    }
     return unrolled;
 }
 

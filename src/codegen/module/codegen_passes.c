@@ -173,12 +173,22 @@ static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,
     return job->status;
 }
 
+/* What straight code repeats that was loops. */
+static const char straight_items[] =
+    "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,sccp," COMBINE
+    "," EARLY ",loop-mssa(licm<allowspeculation>))";
+
 static kiln_status begin(kiln__codegen_job *job, LLVMModuleRef module,
                          const pipeline *p)
 {
-    if (!kiln__llvm_has_divisions(module))
-        return run_passes(job, module, p->begin);
-    KILN_TRY(run_passes(job, module, p->until_divisions));
+    const int has_divisions = kiln__llvm_has_divisions(module);
+
+    KILN_TRY(
+        run_passes(job, module, has_divisions ? p->until_divisions : p->begin));
+    if (kiln__llvm_unroll_items(module))
+        KILN_TRY(run_passes(job, module, straight_items));
+    if (!has_divisions)
+        return job->status;
     kiln__llvm_divide_items(module);
     return run_passes(job, module, p->unswitch);
 }

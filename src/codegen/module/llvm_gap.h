@@ -275,6 +275,10 @@ void kiln__llvm_cut_blocks(LLVMModuleRef module, unsigned most);
 /* Makes them the bounds of their loops where that can be done. */
 void kiln__llvm_trim(LLVMModuleRef module);
 
+/* ---- item_unroll.cc ---- */
+/* Makes short loops inside of items straight code; true: there was one. */
+int kiln__llvm_unroll_items(LLVMModuleRef module);
+
 /* ---- item_hoist.cc ---- */
 /* Moves loads that are the same for all items in front of loops over items. */
 void kiln__llvm_hoist_items(LLVMModuleRef module);

@@ -258,7 +258,7 @@ static int has_few_iterations(const finder *f, const kiln__ir_node *node)
     const int64_t step = kiln__ir_operand_at(f->ir, node, 2)->imm;
 
     return low->op == KILN__IR_CONST && high->op == KILN__IR_CONST &&
-           step > 0 && low->imm >= 0 && low->imm < INT32_MAX &&
+           step > 0 && low->imm > INT32_MIN && low->imm < INT32_MAX &&
            high->imm <= low->imm + FEW_ITERATIONS * (step < 64 ? step : 64);
 }
 
