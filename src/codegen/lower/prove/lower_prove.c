@@ -64,7 +64,7 @@ static void add(kiln__prover *p, const kiln__obligation *obligation)
 static int is_loose_access(const kiln__prove_symbol *condition)
 {
     return condition->op == KILN__SYMBOL_INSIDE &&
-           kiln__prove_is_loose(condition->operands[0]);
+           kiln__prove_loose_ends(condition->operands[0]) != 0;
 }
 
 /* True when the check stays though no range decides it, since some tiles may

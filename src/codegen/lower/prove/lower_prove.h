@@ -43,6 +43,10 @@ typedef struct kiln__range {
 #define KILN__SYMBOL_FIELDS KILN__IR_TUPLE /* of an array: its sizes */
 #define KILN__SYMBOL_INSIDE KILN__IR_LOAD  /* a check of bounds: index, size */
 
+#define KILN__LOOSE_LOW 1u
+#define KILN__LOOSE_HIGH 2u
+#define KILN__LOOSE (KILN__LOOSE_LOW | KILN__LOOSE_HIGH)
+
 typedef struct kiln__prove_symbol {
     uint32_t op;  /* KILN__SYMBOL_..., or an operation of typed IR */
     int32_t kind; /* of a scalar; else KILN_TYPE_NONE */
@@ -54,8 +58,13 @@ typedef struct kiln__prove_symbol {
     struct kiln__prove_symbol **fields; /* of FIELDS */
     uint32_t field_count;
     uint32_t id;
-    int is_loose;  /* computed from a number of which nothing is known */
-    int has_facts; /* some path has a fact about it */
+    /* At least how far apart numbers that are read from memory put its least
+       and its greatest value, if nothing is known of them. */
+    int64_t spread;
+    /* KILN__LOOSE_...: the ends of its range that follow from a number of which
+       nothing is known. */
+    unsigned loose;
+    int has_facts;                    /* some path has a fact about it */
     struct kiln__prove_symbol *chain; /* the next one of the same hash */
 } kiln__prove_symbol;
 
@@ -171,7 +180,7 @@ kiln__range kiln__range_and(kiln__prover *p, int32_t kind, kiln__range a,
 kiln__range kiln__range_abs(kiln__prover *p, int32_t kind, kiln__range a);
 
 /* ---- lower_prove_bounds.c: what is known at compile time ---- */
-/* Sets least, greatest and exact from those of the operands. */
+/* Sets least, greatest, exact and spread from those of the operands. */
 void kiln__prove_symbol_bound(kiln__prove_symbol *s);
 
 /* ---- lower_prove_symbol.c ---- */
@@ -190,8 +199,9 @@ typedef struct kiln__prove_form {
     kiln__prove_symbol *operands[3];
 } kiln__prove_form;
 
-/* True for a number of which nothing is known, not even on some path. */
-int kiln__prove_is_loose(const kiln__prove_symbol *s);
+/* Returns the ends of a number of which nothing is known, not even on some
+   path. */
+unsigned kiln__prove_loose_ends(const kiln__prove_symbol *s);
 kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
                                             const kiln__prove_form *form);
 /* The same for an operation that has no immediate. */

@@ -150,6 +150,40 @@ static void converted(kiln__prove_symbol *s, const kiln__prove_symbol *a)
         set(s, a->least, a->greatest);
 }
 
+/* ---- numbers that are read ---- */
+
+static int64_t spread_of(const kiln__prove_symbol *s)
+{
+    return s == NULL || s->has_facts ? 0 : s->spread;
+}
+
+static int64_t times(int64_t spread, const kiln__prove_symbol *by)
+{
+    if (by == NULL || by->op != KILN__IR_CONST || by->imm < 1)
+        return spread;
+    return spread > INT64_MAX / by->imm ? INT64_MAX : spread * by->imm;
+}
+
+/* Numbers of two places are independent, and others are the same for many
+   items. */
+static int64_t spread(const kiln__prove_symbol *s)
+{
+    const kiln__prove_symbol *a = s->operands[0], *b = s->operands[1];
+
+    switch (s->op) {
+    case KILN__IR_CONVERT:
+    case KILN__IR_CHECKED:
+        return spread_of(a);
+    case KILN__IR_ADD:
+    case KILN__IR_SUB:
+        return a == b ? 0 : greater(spread_of(a), spread_of(b));
+    case KILN__IR_MUL:
+        return greater(times(spread_of(a), b), times(spread_of(b), a));
+    default:
+        return 0;
+    }
+}
+
 static int has_bounds(const kiln__prove_symbol *s)
 {
     int64_t low, high;
@@ -169,6 +203,7 @@ void kiln__prove_symbol_bound(kiln__prove_symbol *s)
 {
     const kiln__prove_symbol *a = s->operands[0], *b = s->operands[1];
 
+    s->spread = spread(s);
     if (!kiln__prove_bounds(s->kind, &s->least, &s->greatest)) {
         s->least = INT64_MIN;
         s->greatest = INT64_MAX;

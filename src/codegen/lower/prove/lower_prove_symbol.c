@@ -93,23 +93,39 @@ kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
     return s;
 }
 
-int kiln__prove_is_loose(const kiln__prove_symbol *s)
+unsigned kiln__prove_loose_ends(const kiln__prove_symbol *s)
 {
-    return s != NULL && s->is_loose && !s->has_facts;
+    return s == NULL || s->has_facts ? 0 : s->loose;
 }
 
-/* Sums of numbers of which nothing is known are such, too; what masks,
-   divisions and comparisons give is not. */
-static int is_loose(const kiln__prove_form *form)
+/* Sums of numbers of which nothing is known are such, too, and minima as far
+   as they go down; what masks, divisions and comparisons give is not. */
+static unsigned loose(const kiln__prove_form *form)
 {
-    if (form->op != KILN__IR_ADD && form->op != KILN__IR_SUB &&
-        form->op != KILN__IR_MUL && form->op != KILN__IR_SHL &&
-        form->op != KILN__IR_CONVERT && form->op != KILN__IR_CHECKED &&
-        form->op != KILN__IR_SELECT)
+    const unsigned a = kiln__prove_loose_ends(form->operands[0]);
+    const unsigned b = kiln__prove_loose_ends(form->operands[1]);
+
+    switch (form->op) {
+    case KILN__IR_CONVERT:
+    case KILN__IR_CHECKED:
+        return a;
+    case KILN__IR_ADD:
+        return a | b;
+    case KILN__IR_SUB:
+    case KILN__IR_MUL:
+    case KILN__IR_SHL:
+        return (a | b) != 0 ? KILN__LOOSE : 0;
+    case KILN__IR_SELECT:
+        return a | b | kiln__prove_loose_ends(form->operands[2]);
+    case KILN__IR_MATH:
+        if (form->imm == KILN__MATH_MIN)
+            return ((a | b) & KILN__LOOSE_LOW) | (a & b);
+        if (form->imm == KILN__MATH_MAX)
+            return ((a | b) & KILN__LOOSE_HIGH) | (a & b);
         return 0;
-    return kiln__prove_is_loose(form->operands[0]) ||
-           kiln__prove_is_loose(form->operands[1]) ||
-           kiln__prove_is_loose(form->operands[2]);
+    default:
+        return 0;
+    }
 }
 
 kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
@@ -130,7 +146,7 @@ kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
     s->kind = form->kind;
     s->imm = form->imm;
     memcpy(s->operands, form->operands, sizeof form->operands);
-    s->is_loose = is_loose(form);
+    s->loose = loose(form);
     kiln__prove_symbol_bound(s);
     s->chain = *head;
     *head = s;
@@ -253,6 +269,21 @@ static uint32_t fields_of(const kiln__ir_type *type)
     return has_fields && type->length <= FIELDS_MAX ? type->length : 0;
 }
 
+/* A byte may well be an index that is checked, a large number is none that a
+   launch could know of. */
+static void read_from_memory(kiln__prove_symbol *s)
+{
+    int64_t low, high;
+
+    if (!kiln__kind_is_integer(s->kind))
+        return;
+    if (kiln__kind_width(s->kind) >= 32)
+        s->loose =
+            kiln__kind_is_signed(s->kind) ? KILN__LOOSE : KILN__LOOSE_HIGH;
+    else if (kiln__prove_bounds(s->kind, &low, &high))
+        s->spread = high - low;
+}
+
 /* Makes a symbol of the type, field by field: zeros or unknown scalars. */
 static kiln__prove_symbol *build(kiln__prover *p, const kiln__ir *ir,
                                  uint32_t index, int is_zero)
@@ -267,9 +298,8 @@ static kiln__prove_symbol *build(kiln__prover *p, const kiln__ir *ir,
         if (is_zero && full.low != NULL)
             return kiln__prove_symbol_constant(p, type->kind, 0);
         s = kiln__prove_symbol_leaf(p, type->kind, full);
-        if (s != NULL) /* a byte may well be an index that is checked */
-            s->is_loose = kiln__kind_is_integer(type->kind) &&
-                          kiln__kind_width(type->kind) >= 32;
+        if (s != NULL)
+            read_from_memory(s);
         return s;
     }
     s = kiln__prove_symbol_fields(p, count);
@@ -410,7 +440,7 @@ static kiln__prove_symbol *join_scalars(kiln__prover *p,
     if (s != NULL) {
         s->least = a->least < b->least ? a->least : b->least;
         s->greatest = a->greatest > b->greatest ? a->greatest : b->greatest;
-        s->is_loose = kiln__prove_is_loose(a) || kiln__prove_is_loose(b);
+        s->loose = kiln__prove_loose_ends(a) | kiln__prove_loose_ends(b);
     }
     return s;
 }

@@ -159,6 +159,16 @@ static kiln__prove_symbol *choice(kiln__prover *p, kiln__frame *frame,
     return kiln__prove_symbol_choose(p, condition, a, b);
 }
 
+/* True for what fits for one value at most of all that does not come from
+   memory: `u8(a[i] + t)` of bytes, where t is 0. Only the items themselves are
+   worth to be asked. */
+static int is_left_to_data(const kiln__prove_symbol *s, int64_t low,
+                           int64_t high)
+{
+    return !s->has_facts && s->spread > 0 && s->spread >= high - low &&
+           (s->least < low || s->greatest > high);
+}
+
 static kiln__prove_symbol *convert(kiln__prover *p, kiln__frame *frame,
                                    kiln__prove_path *path, uint32_t index)
 {
@@ -168,7 +178,7 @@ static kiln__prove_symbol *convert(kiln__prover *p, kiln__frame *frame,
     int64_t low, high;
 
     if (is_scalar(a) && kiln__kind_is_integer(a->kind) &&
-        kiln__prove_bounds(kind, &low, &high))
+        kiln__prove_bounds(kind, &low, &high) && !is_left_to_data(a, low, high))
         fits = kiln__prove_symbol_apply(
             p, KILN__IR_AND, KILN_TYPE_BOOL,
             kiln__prove_symbol_apply(
