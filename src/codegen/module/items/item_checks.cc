@@ -1,36 +1,37 @@
 /* item_checks.cc - asks what data decide for all items, before they run. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <vector>
+#include "codegen/module/items/item_checks.h"
 
 #include <llvm/ADT/DenseMap.h>
-#include <llvm/ADT/SetVector.h>
-#include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ValueTracking.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
-#include "codegen/module/items/trim.h"
 #include "codegen/module/llvm_gap.h"
 
 /*
  * The proof of a group knows nothing of numbers in memory, so indices that are
- * read stay checked. A check is a way out of the loop over items, and such a
- * loop is not vectorised:
+ * read stay checked, and so do conversions and assertions about them. A check
+ * is a way out of the loop over items, and such a loop is not vectorised:
  *
  *     for i in first..end
  *         j = column[i]
  *         if j >= n raise
+ *         if x[j] > 255 raise
  *         y[i] = x[j]
  *     =>
  *     bad = 0
  *     for i in first..end
- *         bad |= column[i] >= n
+ *         now = 1
+ *         j = column[i]
+ *         if j < n
+ *             if x[j] <= 255
+ *                 now = 0
+ *         bad |= now
  *     if bad == 0
  *         for i in first..end
  *             j = min(column[i], n - 1)
@@ -38,372 +39,319 @@
  *     else
  *         the loop as it was
  *
- * An item must come to each check, unless it raises, and what decides must be
- * read from places that depend on its number only, before the item writes
- * anything, and behind no check of its number. So the loop that asks reads what
- * the items would read. Items are independent, hence none writes what another
- * one reads. A check of the counter itself is asked for the last item.
+ * What decides must be read before the item writes anything. So the loop that
+ * asks reads what the items would read: items are independent, hence none
+ * writes what another one reads. An item ends where it would have raised, so
+ * nothing is read that the check would have kept from: vectors go on under
+ * masks. A check of the counter itself is asked for the first item and the last
+ * one, before everything else.
  *
- * A program might break that rule, and another thread might write at the same
- * time. The minimum is there for this: then a result may be wrong, but no
- * access is out of bounds. Each place that depends on something read has to
- * depend on such minima only.
+ * A program might break the rule that items are independent, and another thread
+ * might write at the same time. The minimum is there for this: then a result
+ * may be wrong, but no access is out of bounds. Each place that depends on
+ * something read has to depend on such minima only.
  */
 
 #define LOOP_MOST 400u /* instructions */
-#define NEEDS_MOST 64u /* of the loop that asks */
 #define LOOPS_MOST 64u /* of a function */
 
-using namespace llvm::PatternMatch;
+using namespace item_checks;
 
-namespace
+/* ---- checks in front of the loop ---- */
+
+/* True for a check whose index may be anything at all in a copy. */
+static bool is_cut(const check &c)
 {
-
-/* A branch to a block that raises unless index < end, as unsigned numbers. */
-struct check {
-    llvm::BranchInst *branch;
-    unsigned raise; /* number of that successor */
-    llvm::Value *index;
-    llvm::Value *end;   /* the same for all items */
-    bool reads = false; /* memory decides about the index */
-};
-
-struct asker {
-    asker(const trim_loop &of, const llvm::DominatorTree &tree)
-        : l(of), dominators(tree)
-    {
-    }
-
-    const trim_loop &l;
-    const llvm::DominatorTree &dominators;
-    llvm::SmallVector<check, 4> checks;
-    /* What the indices need, operands first. */
-    llvm::SmallSetVector<llvm::Instruction *, 16> needs;
-};
-
-} // namespace
-
-/* ---- what is found ---- */
-
-/* Reads the condition on which an item goes on. */
-static bool read_condition(const trim_loop &l, llvm::Value *condition,
-                           bool truth, check &out)
-{
-    llvm::Value *a, *b;
-    llvm::CmpPredicate given;
-
-    if (!match(condition, m_ICmp(given, m_Value(a), m_Value(b))))
-        return false;
-    llvm::CmpInst::Predicate predicate =
-        truth ? llvm::CmpInst::Predicate(given)
-              : llvm::CmpInst::getInversePredicate(given);
-
-    if (l.loop->isLoopInvariant(a)) {
-        std::swap(a, b);
-        predicate = llvm::CmpInst::getSwappedPredicate(predicate);
-    }
-    out.index = a;
-    out.end = b;
-    return predicate == llvm::CmpInst::ICMP_ULT && l.loop->isLoopInvariant(b);
+    return c.keeps_inside && !c.is_asked_once();
 }
 
-/* Finds the ways out of the loop; false: there are others than checks. */
-static bool find_checks(asker &a)
+/* Returns whether the item of that number would raise. */
+static llvm::Value *ask_number(const check &c, llvm::IRBuilder<> &b,
+                               llvm::Value *number)
 {
-    const llvm::BasicBlock *latch = a.l.jump->getParent();
+    const reach &r = c.numbers;
 
-    for (llvm::BasicBlock *block : a.l.loop->blocks()) {
-        auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-
-        if (branch == nullptr)
-            return false;
-        if (block == latch || !a.l.loop->isLoopExiting(block))
-            continue;
-        check c = {branch,
-                   a.l.loop->contains(branch->getSuccessor(0)) ? 1u : 0u,
-                   nullptr, nullptr};
-
-        if (!a.l.loop->contains(branch->getSuccessor(1 - c.raise)) ||
-            !kiln__trim_raises(*branch->getSuccessor(c.raise)) ||
-            !a.dominators.dominates(block, latch) ||
-            !read_condition(a.l, branch->getCondition(), c.raise == 1, c))
-            return false;
-        a.checks.push_back(c);
-    }
-    llvm::sort(a.checks, [&](const check &x, const check &y) {
-        return a.dominators.properlyDominates(x.branch->getParent(),
-                                              y.branch->getParent());
-    });
-    return !a.checks.empty();
+    if (r.more != nullptr)
+        number = r.is_less ? b.CreateSub(number, r.more)
+                           : b.CreateAdd(number, r.more);
+    return b.CreateFreeze(b.CreateICmpUGE(number, c.end));
 }
 
-/* ---- what the checks need ---- */
-
-/* Adds an instruction that may be computed for each item, after what it needs.
-   `reads`: whether that reads memory already. */
-static bool add_need(asker &a, llvm::Value *value, bool &reads)
-{
-    auto *at = llvm::dyn_cast<llvm::Instruction>(value);
-    bool read_before = false;
-
-    if (at == nullptr || at == a.l.counter || !a.l.loop->contains(at))
-        return true;
-    if (llvm::isa<llvm::PHINode>(at) || a.needs.size() > NEEDS_MOST ||
-        !a.dominators.dominates(at->getParent(), a.l.jump->getParent()))
-        return false;
-    for (llvm::Value *operand : at->operands())
-        if (!add_need(a, operand, read_before))
-            return false;
-    reads |= read_before;
-    if (const auto *load = llvm::dyn_cast<llvm::LoadInst>(at)) {
-        if (read_before || !load->isSimple())
-            return false;
-        reads = true;
-    } else if (at->mayReadOrWriteMemory() || at->mayHaveSideEffects() ||
-               !llvm::isSafeToSpeculativelyExecute(at)) {
-        return false;
-    }
-    a.needs.insert(at);
-    return true;
-}
-
-/* True if the item may have written something when it comes to the read. */
-static bool may_follow_write(const asker &a, const llvm::Instruction &read)
-{
-    for (const llvm::BasicBlock *block : a.l.loop->blocks())
-        for (const llvm::Instruction &at : *block)
-            if (at.mayWriteToMemory() &&
-                !(at.getParent() == read.getParent()
-                      ? read.comesBefore(&at)
-                      : a.dominators.dominates(&read, &at)))
-                return true;
-    return false;
-}
-
-/* True if the read may be safe only because of a check of the item's number. */
-static bool is_guarded(const asker &a, const llvm::Instruction &read)
-{
-    return llvm::any_of(a.checks, [&](const check &c) {
-        return !c.reads &&
-               a.dominators.dominates(
-                   llvm::BasicBlockEdge(c.branch->getParent(),
-                                        c.branch->getSuccessor(1 - c.raise)),
-                   read.getParent());
-    });
-}
-
-static bool find_needs(asker &a)
-{
-    for (check &c : a.checks)
-        if (c.index != a.l.counter && !add_need(a, c.index, c.reads))
-            return false;
-    return llvm::none_of(a.needs, [&](const llvm::Instruction *at) {
-        return llvm::isa<llvm::LoadInst>(at) &&
-               (may_follow_write(a, *at) || is_guarded(a, *at));
-    });
-}
-
-/* ---- places ---- */
-
-/* True for the index of a check that the instruction comes after. */
-static bool is_checked(const asker &a, const llvm::Value *value,
-                       const llvm::Instruction &at)
-{
-    return llvm::any_of(a.checks, [&](const check &c) {
-        return c.index == value &&
-               a.dominators.dominates(
-                   llvm::BasicBlockEdge(c.branch->getParent(),
-                                        c.branch->getSuccessor(1 - c.raise)),
-                   at.getParent());
-    });
-}
-
-/* True if nothing that was read decides about the value at that instruction,
-   but indices that were checked. */
-static bool is_bounded(const asker &a, const llvm::Value *value,
-                       const llvm::Instruction &at, unsigned depth)
-{
-    const auto *made = llvm::dyn_cast<llvm::Instruction>(value);
-
-    if (made == nullptr || made == a.l.counter || !a.l.loop->contains(made) ||
-        is_checked(a, value, at))
-        return true;
-    if (depth > 16 || made->mayReadFromMemory() ||
-        llvm::isa<llvm::PHINode>(made))
-        return false;
-    return llvm::all_of(made->operands(), [&](const llvm::Use &use) {
-        return is_bounded(a, use.get(), at, depth + 1);
-    });
-}
-
-/* True for a loop whose items only read, compute and store. */
-static bool is_plain(const asker &a)
-{
-    for (const llvm::BasicBlock *block : a.l.loop->blocks())
-        for (const llvm::Instruction &at : *block) {
-            const llvm::Value *place = llvm::getLoadStorePointerOperand(&at);
-
-            if (place != nullptr) {
-                if (at.isAtomic() || at.isVolatile() ||
-                    !is_bounded(a, place, at, 0))
-                    return false;
-            } else if (at.mayHaveSideEffects() &&
-                       !(llvm::isa<llvm::IntrinsicInst>(at) &&
-                         llvm::cast<llvm::IntrinsicInst>(at)
-                             .isAssumeLikeIntrinsic())) {
-                return false;
-            }
-        }
-    return true;
-}
-
-/* ---- loops ---- */
-
-/* True for a check that all items pass if the last one does. */
-static bool is_asked_once(const asker &a, const check &c)
-{
-    return c.index == a.l.counter || a.l.loop->isLoopInvariant(c.index);
-}
-
-/* Returns whether an item would raise by such a check. */
+/* Returns whether an item would raise by a check that is asked once. Between
+   two numbers that are less than an end without a sign there is none that wraps
+   around: no loop has 2^63 items. */
 static llvm::Value *ask_once(const asker &a, llvm::IRBuilder<> &b)
 {
     llvm::Value *bad = b.getFalse();
 
     for (const check &c : a.checks) {
-        llvm::Value *index = c.index;
-
-        if (!is_asked_once(a, c))
+        if (is_cut(c)) /* there is nothing to take the minimum with */
+            bad = b.CreateOr(
+                bad, b.CreateICmpEQ(
+                         c.end, llvm::ConstantInt::get(c.end->getType(), 0)));
+        if (!c.is_asked_once())
             continue;
-        if (index == a.l.counter)
-            index = b.CreateSub(a.l.end, b.getInt64(1));
-        bad = b.CreateOr(bad, b.CreateFreeze(b.CreateICmpUGE(index, c.end)));
+        if (!c.has_reach) {
+            llvm::Value *fails =
+                c.index != nullptr ? b.CreateICmpUGE(c.index, c.end)
+                : c.raise == 0     ? c.branch->getCondition()
+                                   : b.CreateNot(c.branch->getCondition());
+
+            bad = b.CreateOr(bad, b.CreateFreeze(fails));
+            continue;
+        }
+        if (c.numbers.more != nullptr) {
+            bad = b.CreateOr(bad, ask_number(c, b, a.l.first));
+            bad = b.CreateOr(bad, b.CreateFreeze(b.CreateIsNeg(c.end)));
+        }
+        bad = b.CreateOr(bad,
+                         ask_number(c, b, b.CreateSub(a.l.end, b.getInt64(1))));
     }
     return bad;
 }
 
-/* Adds the loop that asks; returns whether an item would raise. */
-static llvm::Value *ask(const asker &a, llvm::BasicBlock *start,
-                        llvm::BasicBlock *loop, llvm::BasicBlock *after,
-                        llvm::IRBuilder<> &b)
-{
-    llvm::ValueToValueMapTy map;
-
-    b.SetInsertPoint(loop);
-    llvm::PHINode *counter = b.CreatePHI(a.l.counter->getType(), 2);
-    llvm::PHINode *bad = b.CreatePHI(b.getInt32Ty(), 2);
-    llvm::Value *found = bad;
-
-    map[a.l.counter] = counter;
-    for (llvm::Instruction *at : a.needs) {
-        llvm::Instruction *copy = at->clone();
-
-        b.Insert(copy);
-        llvm::RemapInstruction(copy, map,
-                               llvm::RF_IgnoreMissingLocals |
-                                   llvm::RF_NoModuleLevelChanges);
-        map[at] = copy;
-    }
-    for (const check &c : a.checks) {
-        if (is_asked_once(a, c))
-            continue;
-        llvm::Value *index = map[c.index];
-
-        found = b.CreateOr(
-            found, b.CreateZExt(b.CreateICmpUGE(index, c.end), b.getInt32Ty()));
-    }
-    llvm::Value *next = b.CreateAdd(counter, b.getInt64(1), "", true, true);
-
-    counter->addIncoming(a.l.first, start);
-    counter->addIncoming(next, loop);
-    bad->addIncoming(b.getInt32(0), start);
-    bad->addIncoming(found, loop);
-    b.CreateCondBr(b.CreateICmpULT(next, a.l.end), loop, after);
-    return found;
-}
+/* ---- copies of the loop ---- */
 
 /* Uses the minimum where the copied loop comes after the check. */
 static void use_minimum(const asker &a, const check &c, llvm::Value *minimum,
                         llvm::ValueToValueMapTy &map)
 {
-    const llvm::BasicBlockEdge edge(c.branch->getParent(),
-                                    c.branch->getSuccessor(1 - c.raise));
-
     for (const llvm::Use &use : c.index->uses()) {
         const auto *user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
 
         if (user != nullptr && a.l.loop->contains(user) &&
             !llvm::isa<llvm::PHINode>(user) &&
-            a.dominators.dominates(edge, user->getParent()))
+            a.dominators.dominates(c.passed(), user->getParent()))
             llvm::cast<llvm::Instruction>(map[user])->setOperand(
                 use.getOperandNo(), minimum);
     }
 }
 
-/* Makes the checks of the copied loop minima. */
+/* An index that is checked twice is cut twice. */
+using cuts = llvm::DenseMap<const check *, llvm::Value *>;
+
+static llvm::Value *cut(const asker &a, const check &c, cuts &all,
+                        llvm::Value *index, llvm::IRBuilder<> &b)
+{
+    const llvm::BasicBlock *block = c.branch->getParent();
+    const llvm::DomTreeNode *nearest = nullptr;
+
+    for (const auto &[other, value] : all) {
+        const llvm::DomTreeNode *node =
+            a.dominators.getNode(other->branch->getParent());
+
+        if (other->index == c.index &&
+            a.dominators.dominates(other->passed(), block) &&
+            (nearest == nullptr || node->getLevel() > nearest->getLevel())) {
+            nearest = node;
+            index = value;
+        }
+    }
+    return all[&c] = b.CreateBinaryIntrinsic(
+               llvm::Intrinsic::umin, b.CreateFreeze(index),
+               b.CreateSub(c.end, llvm::ConstantInt::get(c.end->getType(), 1)));
+}
+
+/* Lets the copied loop go on at each check, with the index cut. */
 static void bound(const asker &a, llvm::ValueToValueMapTy &map)
 {
-    llvm::DenseMap<llvm::Value *, llvm::Value *> bounded;
+    cuts all;
 
     for (const check &c : a.checks) {
         auto *branch = llvm::cast<llvm::BranchInst>(map[c.branch]);
         llvm::IRBuilder<> b(branch);
 
-        if (c.reads) {
-            llvm::Value *&index = bounded[c.index];
-
-            if (index == nullptr)
-                index = map[c.index];
-            index = b.CreateBinaryIntrinsic(
-                llvm::Intrinsic::umin, index,
-                b.CreateSub(c.end,
-                            llvm::ConstantInt::get(c.end->getType(), 1)));
-            use_minimum(a, c, index, map);
-        }
+        if (is_cut(c))
+            use_minimum(a, c, cut(a, c, all, map[c.index], b), map);
         b.CreateBr(branch->getSuccessor(1 - c.raise));
         branch->eraseFromParent();
     }
 }
 
-/* Adds a copy of the loop without checks, which begins at `start`. */
-static void add_loop(const asker &a, llvm::BasicBlock *start)
+/* Returns the nearest number of the conversion's type. It may leave the i32
+   unspecified for a narrower type, since it is never far from that. */
+static llvm::Value *nearest(llvm::CastInst &at)
+{
+    const bool is_signed = llvm::isa<llvm::FPToSIInst>(at);
+    const unsigned width = at.getType()->getScalarSizeInBits();
+    llvm::IRBuilder<> b(&at);
+
+    if (width >= 32 || at.getType()->isVectorTy())
+        return b.CreateIntrinsic(is_signed ? llvm::Intrinsic::fptosi_sat
+                                           : llvm::Intrinsic::fptoui_sat,
+                                 {at.getType(), at.getOperand(0)->getType()},
+                                 {at.getOperand(0)});
+    const int32_t most = (1 << (width - is_signed)) - 1;
+    llvm::Value *wide =
+        b.CreateFreeze(b.CreateFPToSI(at.getOperand(0), b.getInt32Ty()));
+
+    wide =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt32(most));
+    wide = b.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smax, wide,
+        b.getInt32(is_signed ? (uint32_t)-most - 1 : 0));
+    return b.CreateTrunc(wide, at.getType());
+}
+
+/* The loop that asks may round differently, where products and sums are
+   contracted. What it let pass has to fit all the same. */
+static void saturate(const asker &a, llvm::ValueToValueMapTy &map)
+{
+    for (const llvm::BasicBlock *block : a.l.loop->blocks())
+        for (const llvm::Instruction &original : *block) {
+            if (!llvm::isa<llvm::FPToSIInst>(original) &&
+                !llvm::isa<llvm::FPToUIInst>(original))
+                continue;
+            auto *at = llvm::cast<llvm::CastInst>(map[&original]);
+
+            at->replaceAllUsesWith(nearest(*at));
+            at->eraseFromParent();
+        }
+}
+
+/* ---- the copy that asks ---- */
+
+static llvm::BasicBlock *add_block(const asker &a)
+{
+    llvm::BasicBlock *header = a.l.loop->getHeader();
+
+    return llvm::BasicBlock::Create(header->getContext(), "",
+                                    header->getParent(), header);
+}
+
+/* Variables that are to become registers. */
+struct notes {
+    llvm::AllocaInst *bad; /* whether any item would raise */
+    llvm::AllocaInst *now; /* whether this one would */
+};
+
+/* Adds the block in which each item ends, and lets the copied loop go on from
+   there. What is added up under a condition is no sum to LLVM's vectorizer, so
+   only this block adds up. */
+static llvm::BasicBlock *add_step(const asker &a, const notes &to,
+                                  llvm::ValueToValueMapTy &map)
+{
+    auto *counter = llvm::cast<llvm::PHINode>(map[a.l.counter]);
+    auto *jump = llvm::cast<llvm::BranchInst>(map[a.l.jump]);
+    llvm::BasicBlock *step = add_block(a);
+    llvm::IRBuilder<> b(step);
+    llvm::Value *next = b.CreateAdd(counter, b.getInt64(1), "", true, true);
+
+    b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt32Ty(), to.bad),
+                             b.CreateLoad(b.getInt32Ty(), to.now)),
+                  to.bad);
+    b.CreateCondBr(b.CreateICmpULT(next, a.l.end), counter->getParent(),
+                   jump->getSuccessor(1))
+        ->copyMetadata(*jump);
+    counter->setIncomingValueForBlock(jump->getParent(), next);
+    counter->replaceIncomingBlockWith(jump->getParent(), step);
+    b.SetInsertPoint(jump);
+    b.CreateBr(step);
+    jump->eraseFromParent();
+    return step;
+}
+
+/* Lets an item of the copied loop end, with a note, where it would raise. */
+static void note(const asker &a, const notes &to, llvm::BasicBlock *step,
+                 llvm::ValueToValueMapTy &map)
+{
+    auto *header = llvm::cast<llvm::BasicBlock>(map[a.l.loop->getHeader()]);
+    llvm::BasicBlock *raise = add_block(a);
+    llvm::IRBuilder<> b(header, header->getFirstInsertionPt());
+
+    b.CreateStore(b.getInt32(0), to.now);
+    b.SetInsertPoint(raise);
+    b.CreateStore(b.getInt32(1), to.now);
+    b.CreateBr(step);
+    for (const check &c : a.checks) {
+        auto *branch = llvm::cast<llvm::BranchInst>(map[c.branch]);
+
+        if (!c.is_asked_once()) {
+            branch->setSuccessor(c.raise, raise);
+            continue;
+        }
+        b.SetInsertPoint(branch);
+        b.CreateBr(branch->getSuccessor(1 - c.raise));
+        branch->eraseFromParent();
+    }
+}
+
+/* Lets the copied loop write nothing. */
+static void only_read(const asker &a, llvm::ValueToValueMapTy &map)
+{
+    for (const llvm::BasicBlock *block : a.l.loop->blocks())
+        for (const llvm::Instruction &original : *block)
+            if (llvm::isa<llvm::StoreInst>(original))
+                llvm::cast<llvm::Instruction>(map[&original])
+                    ->eraseFromParent();
+}
+
+/* ---- the two loops ---- */
+
+/* Adds the loop that asks, from `start` to `after`. */
+static void ask(const asker &a, const notes &to, llvm::BasicBlock *start,
+                llvm::BasicBlock *after)
+{
+    llvm::ValueToValueMapTy map;
+    llvm::IRBuilder<> b(start);
+
+    b.CreateStore(b.getInt32(0), to.bad);
+    kiln__trim_copy_part(a.l, {start, ".ask", a.l.first, a.l.end, after}, map);
+    note(a, to, add_step(a, to, map), map);
+    only_read(a, map);
+}
+
+/* Adds the loop without checks. */
+static void add_free(const asker &a, llvm::BasicBlock *start)
 {
     llvm::ValueToValueMapTy map;
 
     kiln__trim_copy(a.l, start, ".free", map);
     bound(a, map);
+    saturate(a, map);
+}
+
+/* Adds what asks of each item, behind the builder. Returns whether one would
+   raise, in memory that is to become a register. */
+static llvm::Value *ask_each(const asker &a, const notes &to,
+                             llvm::BasicBlock *slow, llvm::IRBuilder<> &b,
+                             llvm::Value *raises)
+{
+    llvm::BasicBlock *start = add_block(a), *after = add_block(a);
+
+    b.CreateCondBr(raises, slow, start);
+    ask(a, to, start, after);
+    b.SetInsertPoint(after);
+    return b.CreateICmpNE(b.CreateLoad(b.getInt32Ty(), to.bad), b.getInt32(0));
 }
 
 static void split(const asker &a)
 {
     llvm::BasicBlock *header = a.l.loop->getHeader();
-    llvm::Function &function = *header->getParent();
-    llvm::LLVMContext &context = function.getContext();
-    const auto add_block = [&] {
-        return llvm::BasicBlock::Create(context, "", &function, header);
-    };
-    llvm::BasicBlock *start = add_block(), *loop = nullptr;
-    llvm::BasicBlock *decide = start, *free = add_block(), *slow = add_block();
-    llvm::IRBuilder<> b(start);
-    llvm::Value *bad;
+    llvm::BasicBlock &entry = header->getParent()->getEntryBlock();
+    llvm::BasicBlock *start = add_block(a), *free = add_block(a);
+    llvm::BasicBlock *slow = add_block(a);
+    llvm::IRBuilder<> b(&*entry.begin());
+    const notes to = {b.CreateAlloca(b.getInt32Ty()),
+                      b.CreateAlloca(b.getInt32Ty())};
 
     a.l.before->getTerminator()->replaceSuccessorWith(header, start);
-    bad = ask_once(a, b);
-    if (!a.needs.empty()) {
-        loop = add_block();
-        decide = add_block();
-        b.CreateCondBr(bad, slow, loop);
-        bad = ask(a, start, loop, decide, b);
-        b.SetInsertPoint(decide);
-        bad = b.CreateICmpNE(bad, b.getInt32(0));
-    }
-    b.CreateCondBr(bad, slow, free,
-                   llvm::MDBuilder(context).createUnlikelyBranchWeights());
-    add_loop(a, free);
+    b.SetInsertPoint(start);
+    llvm::Value *raises = ask_once(a, b);
+
+    if (!a.needs.empty())
+        raises = ask_each(a, to, slow, b, raises);
+    b.CreateCondBr(
+        raises, slow, free,
+        llvm::MDBuilder(header->getContext()).createUnlikelyBranchWeights());
+    add_free(a, free);
     b.SetInsertPoint(slow);
     b.CreateBr(header);
     a.l.counter->replaceIncomingBlockWith(a.l.before, slow);
     kiln__trim_leave_as_it_is(a.l.jump);
+    llvm::DominatorTree dominators(*header->getParent());
+
+    llvm::PromoteMemToReg({to.bad, to.now}, dominators);
 }
 
 /* ---- functions ---- */
@@ -420,7 +368,7 @@ static void ask_if_possible(const trim_loop &l,
 {
     asker a(l, dominators);
 
-    if (find_checks(a) && find_needs(a) && is_plain(a))
+    if (find(a))
         split(a);
 }
 

@@ -494,5 +494,6 @@ static void trim(const trim_loop &l, const llvm::DominatorTree & /*dominators*/)
 
 void kiln__llvm_trim(LLVMModuleRef module)
 {
+    kiln__trim_merge(*llvm::unwrap(module));
     kiln__trim_each(*llvm::unwrap(module), LOOPS_MAX, is_item_loop, trim);
 }

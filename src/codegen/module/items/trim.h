@@ -90,6 +90,9 @@ using trim_change = llvm::function_ref<void(
    them: analyses are made anew for each. */
 void kiln__trim_each(llvm::Module &module, size_t loops_most, trim_wants wants,
                      trim_change change);
+/* Makes one block of those that only follow each other: other passes leave
+   such chains on the way from a loop to what raises. */
+void kiln__trim_merge(llvm::Module &module);
 
 /* ---- trim_copy.cc ---- */
 /* Adds a copy of the loop. It begins at `start`, which gets a branch to it, and

@@ -4,6 +4,7 @@
 
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 size_t kiln__trim_size(const llvm::Loop &loop)
 {
@@ -65,4 +66,14 @@ void kiln__trim_each(llvm::Module &module, size_t loops_most, trim_wants wants,
         for (const llvm::BasicBlock *header : found)
             change_at(function, header, wants, change);
     }
+}
+
+void kiln__trim_merge(llvm::Module &module)
+{
+    for (llvm::Function &function : module)
+        for (llvm::BasicBlock &block : llvm::make_early_inc_range(function)) {
+            if (block.getSinglePredecessor() != nullptr)
+                llvm::FoldSingleEntryPHINodes(&block);
+            llvm::MergeBlockIntoPredecessor(&block);
+        }
 }
