@@ -237,6 +237,9 @@ static kiln_status limit_unrolling(kiln__codegen_job *job, LLVMModuleRef module)
     return job->status;
 }
 
+/* So that exceptions of functions are ways out of the items' loop. */
+static const char ended_items[] = "function<eager-inv>(jump-threading)";
+
 /* So that an item is one piece, whose checks are asked before it. */
 static const char unrolled_items[] =
     "function<eager-inv>(loop(loop-unroll-full),sroa<modify-cfg>,early-cse,"
@@ -261,6 +264,8 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
     KILN_TRY(limit_unrolling(job, module));
     if (p->begin != NULL) {
         KILN_TRY(begin(job, module, p));
+        if (p->has_checks && kiln__llvm_items_raise_inside(module))
+            KILN_TRY(run_passes(job, module, ended_items));
         kiln__llvm_trim(module);
         if (p->has_checks)
             KILN_TRY(ask_items(job, module));

@@ -297,6 +297,9 @@ void kiln__llvm_ask_items(LLVMModuleRef module);
 /* True when a loop inside of an item may raise. If it is unrolled, its checks
    can be asked. */
 int kiln__llvm_items_raise_in_loops(LLVMModuleRef module);
+/* True when an item goes on behind an exception, as out of a function, and asks
+   only then whether it ends. */
+int kiln__llvm_items_raise_inside(LLVMModuleRef module);
 /* item_runs.cc: gives items whose places bits of their numbers decide loops in
    which neighbours have neighbouring elements. */
 void kiln__llvm_split_runs(LLVMModuleRef module);

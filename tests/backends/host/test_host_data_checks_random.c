@@ -156,18 +156,30 @@ static void put_statements(written *text, unsigned *outputs)
     }
 }
 
+/* Half of the kernels call a function that does it all. */
 static void put_kernel(written *text)
 {
+    static const char parameters[] =
+        "out: f32[:, :], x: f32[:], idx: i32[:], z: u8[:], q: u8[:], "
+        "scale: f32, t: i32, n: i64";
+    const uint32_t calls = pick(2);
     unsigned outputs = 0;
 
-    written_put(text, "kernel k(out: f32[:, :], x: f32[:], idx: i32[:], "
-                      "z: u8[:], q: u8[:], scale: f32, t: i32, n: i64)\n"
-                      "i = global_id(0)\n"
-                      "if i < n\n"
-                      "j: i32 = 0\n"
-                      "f: f32 = 0\n");
+    written_put(text,
+                "%s(%s)\n"
+                "i = global_id(0)\n"
+                "if i < n\n"
+                "j: i32 = 0\n"
+                "f: f32 = 0\n",
+                calls ? "fn body" : "kernel k", parameters);
     put_statements(text, &outputs);
     written_put(text, "out[%d, i] = f\nend\nend\n", OUTPUTS);
+    if (calls)
+        written_put(text,
+                    "kernel k(%s)\n"
+                    "body(out, x, idx, z, q, scale, t, n)\n"
+                    "end\n",
+                    parameters);
 }
 
 /* ---- running ---- */
@@ -297,6 +309,24 @@ static void checks_are_asked_first(void **state)
                          "    end\n"
                          "end\n",
                          bytes_and_number, 3, ".ask");
+    kernels_assert_emits(*state, "call",
+                         "fn put(out, x, i)\n"
+                         "    out[i] = u8(floor(x[i] * 255))\n"
+                         "end\n"
+                         "kernel k(out, x)\n"
+                         "    i = global_id(0)\n"
+                         "    if i < length(out)\n"
+                         "        put(out, x, i)\n"
+                         "    end\n"
+                         "end\n",
+                         floats_to_bytes, 2, ".ask");
+    kernels_assert_emits(*state, "both",
+                         "kernel k(out, x)\n"
+                         "    i = global_id(0)\n"
+                         "    assert(x[i] > 0 && x[i + 1] > 0)\n"
+                         "    out[i] = 1\n"
+                         "end\n",
+                         floats_to_bytes, 2, ".ask");
     kernels_assert_emits(*state, "hold",
                          "kernel k(out, x)\n"
                          "    i = global_id(0)\n"
@@ -357,6 +387,15 @@ static void assertions_keep_from_reads(void **state)
                   "    inbounds\n"
                   "        out[i] = u8(floor(x[i * far]))\n"
                   "    end\n"
+                  "end\n",
+                  KILN_SWITCH_ON);
+    assert_raises(*state, "believed_after_a_check",
+                  "kernel k(out, x, idx, far)\n"
+                  "    i = global_id(0)\n"
+                  "    j = i * far\n"
+                  "    assert(j < far * far)\n"
+                  "    assert(j < i64(idx[i]) + 1 && j < length(x))\n"
+                  "    out[i] = u8(floor(x[j]))\n"
                   "end\n",
                   KILN_SWITCH_ON);
     assert_raises(*state, "believed",

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/module/items/item_checks.h"
 
+#include <cmath>
+
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/IRBuilder.h>
@@ -168,29 +170,34 @@ static void bound(const asker &a, llvm::ValueToValueMapTy &map)
     }
 }
 
-/* Returns the nearest number of the conversion's type. It may leave the i32
-   unspecified for a narrower type, since it is never far from that. */
+/* Returns the conversion's number, or the least one of its type for a NaN, or
+   the nearest one where it does not fit. LLVM's own operation for that is not
+   made in vectors. */
 static llvm::Value *nearest(llvm::CastInst &at)
 {
     const bool is_signed = llvm::isa<llvm::FPToSIInst>(at);
     const unsigned width = at.getType()->getScalarSizeInBits();
+    llvm::Value *value = at.getOperand(0);
+    llvm::Type *type = value->getType();
     llvm::IRBuilder<> b(&at);
+    llvm::APFloat most(std::ldexp(1.0, static_cast<int>(width - is_signed)));
+    bool loses;
 
-    if (width >= 32 || at.getType()->isVectorTy())
-        return b.CreateIntrinsic(is_signed ? llvm::Intrinsic::fptosi_sat
-                                           : llvm::Intrinsic::fptoui_sat,
-                                 {at.getType(), at.getOperand(0)->getType()},
-                                 {at.getOperand(0)});
-    const int32_t most = (1 << (width - is_signed)) - 1;
-    llvm::Value *wide =
-        b.CreateFreeze(b.CreateFPToSI(at.getOperand(0), b.getInt32Ty()));
+    most.convert(type->getScalarType()->getFltSemantics(),
+                 llvm::APFloat::rmTowardZero, &loses);
+    llvm::Value *const least = llvm::ConstantFP::get(
+        type, is_signed ? -std::ldexp(1.0, static_cast<int>(width - 1)) : 0);
 
-    wide =
-        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt32(most));
-    wide = b.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smax, wide,
-        b.getInt32(is_signed ? (uint32_t)-most - 1 : 0));
-    return b.CreateTrunc(wide, at.getType());
+    (void)most.next(true);
+    llvm::Value *const greatest = llvm::ConstantFP::get(type, most);
+
+    value = b.CreateSelect(b.CreateFCmpOGT(value, least), value, least);
+    value = b.CreateSelect(b.CreateFCmpOLT(value, greatest), value, greatest);
+    if (width >= 32)
+        return b.CreateCast(at.getOpcode(), value, at.getType());
+    return b.CreateTrunc(
+        b.CreateFPToSI(value, at.getType()->getWithNewBitWidth(32)),
+        at.getType());
 }
 
 /* The loop that asks may round differently, where products and sums are
@@ -405,4 +412,19 @@ void kiln__llvm_ask_items(LLVMModuleRef module)
 {
     kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted,
                     ask_if_possible);
+}
+
+int kiln__llvm_items_raise_inside(LLVMModuleRef module)
+{
+    for (llvm::Function &function : *llvm::unwrap(module)) {
+        if (function.isDeclaration())
+            continue;
+        const llvm::DominatorTree dominators(function);
+        const llvm::LoopInfo loops(dominators);
+
+        for (const llvm::BasicBlock &block : function)
+            if (loops.getLoopFor(&block) != nullptr && kiln__trim_raises(block))
+                return 1;
+    }
+    return 0;
 }

@@ -1,5 +1,6 @@
 /* item_checks_find.cc - finds checks that can be asked before items run. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -165,9 +166,14 @@ static bool are_all_plain(asker &a)
 /* True if the item may have written something when it comes to the read. */
 static bool may_follow_write(const asker &a, const llvm::Instruction &read)
 {
+    /* Beyond its head another item begins. */
+    const llvm::SmallPtrSet<llvm::BasicBlock *, 1> heads = {
+        a.l.loop->getHeader()};
+
     for (const llvm::BasicBlock *block : a.l.loop->blocks())
         for (const llvm::Instruction &at : *block)
-            if (at.mayWriteToMemory() && !a.dominators.dominates(&read, &at))
+            if (at.mayWriteToMemory() && !a.dominators.dominates(&read, &at) &&
+                llvm::isPotentiallyReachable(&at, &read, &heads, &a.dominators))
                 return true;
     return false;
 }
