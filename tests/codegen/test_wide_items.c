@@ -28,12 +28,7 @@ static uint32_t pick(uint32_t below)
     return random_below(&seed, below);
 }
 
-static const char *pick_of(const char *const *names, size_t count)
-{
-    return names[pick((uint32_t)count)];
-}
-
-#define PICK(names) pick_of(names, sizeof(names) / sizeof *(names))
+#define PICK(names) random_text(&seed, names, sizeof(names) / sizeof *(names))
 
 /* ---- kernels ---- */
 

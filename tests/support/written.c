@@ -24,3 +24,8 @@ uint32_t random_below(uint32_t *seed, uint32_t below)
     *seed = *seed * 1664525u + 1013904223u;
     return (*seed >> 8) % below;
 }
+
+const char *random_text(uint32_t *seed, const char *const *texts, size_t count)
+{
+    return texts[random_below(seed, (uint32_t)count)];
+}

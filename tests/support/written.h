@@ -22,4 +22,7 @@ void written_put(written *text, const char *format, ...)
    numbers on every machine. */
 uint32_t random_below(uint32_t *seed, uint32_t below);
 
+/* Returns one of the texts. */
+const char *random_text(uint32_t *seed, const char *const *texts, size_t count);
+
 #endif /* KILN_TESTS_WRITTEN_H */

@@ -173,6 +173,9 @@ static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,
     return job->status;
 }
 
+/* So that exceptions of functions are ways out of the items' loop. */
+static const char ended_items[] = "function<eager-inv>(jump-threading)";
+
 /* What straight code repeats that was loops. */
 static const char straight_items[] =
     "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,sccp," COMBINE
@@ -185,6 +188,8 @@ static kiln_status begin(kiln__codegen_job *job, LLVMModuleRef module,
 
     KILN_TRY(
         run_passes(job, module, has_divisions ? p->until_divisions : p->begin));
+    if (p->has_checks && kiln__llvm_items_raise_inside(module))
+        KILN_TRY(run_passes(job, module, ended_items));
     if (kiln__llvm_unroll_items(module))
         KILN_TRY(run_passes(job, module, straight_items));
     if (!has_divisions)
@@ -237,9 +242,6 @@ static kiln_status limit_unrolling(kiln__codegen_job *job, LLVMModuleRef module)
     return job->status;
 }
 
-/* So that exceptions of functions are ways out of the items' loop. */
-static const char ended_items[] = "function<eager-inv>(jump-threading)";
-
 /* So that an item is one piece, whose checks are asked before it. */
 static const char unrolled_items[] =
     "function<eager-inv>(loop(loop-unroll-full),sroa<modify-cfg>,early-cse,"
@@ -264,8 +266,6 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
     KILN_TRY(limit_unrolling(job, module));
     if (p->begin != NULL) {
         KILN_TRY(begin(job, module, p));
-        if (p->has_checks && kiln__llvm_items_raise_inside(module))
-            KILN_TRY(run_passes(job, module, ended_items));
         kiln__llvm_trim(module);
         if (p->has_checks)
             KILN_TRY(ask_items(job, module));

@@ -5,6 +5,7 @@
 
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include "codegen/module/loop_analyses.h"
@@ -16,13 +17,15 @@ struct kiln__loop_unroller {
     {
     }
 
-    /* Returns how often the loop runs; 0: that is no constant, or the loop has
-       not the form that can be unrolled. */
+    /* Returns how often the loop runs; 0: that is no constant, the loop is not
+       to be unrolled, or it has not the form that can be. */
     unsigned turns_of(const llvm::Loop &loop)
     {
         const unsigned turns = known.evolution.getSmallConstantTripCount(&loop);
 
         return loop.isLoopSimplifyForm() &&
+                       (llvm::hasUnrollTransformation(&loop) &
+                        llvm::TM_Disable) == 0 &&
                        turns ==
                            known.evolution.getSmallConstantMaxTripCount(&loop)
                    ? turns

@@ -30,12 +30,7 @@ static uint32_t pick(uint32_t below)
     return random_below(&seed, below);
 }
 
-static const char *one_of(const char *const *texts, size_t count)
-{
-    return texts[pick((uint32_t)count)];
-}
-
-#define ONE_OF(texts) one_of(texts, sizeof(texts) / sizeof *(texts))
+#define ONE_OF(texts) random_text(&seed, texts, sizeof(texts) / sizeof *(texts))
 
 /* ---- kernels ----
  *
@@ -411,12 +406,38 @@ static void assertions_keep_from_reads(void **state)
                   KILN_SWITCH_ON);
 }
 
+/* ---- numbers that few bits hold ---- */
+
+/* What no i32 could fail on is compared with what an f16 has. */
+static void the_largest_f16_is_converted(void **state)
+{
+    static const char text[] = "kernel k(y, x)\n"
+                               "    i = global_id(0)\n"
+                               "    y[i] = i32(floor(x[i]))\n"
+                               "end\n";
+    kernels *k = *state;
+    static uint16_t halves[MOST];
+    const kiln_array y = kernels_array(memory.idx, MOST);
+    const kiln_array x = kernels_array(halves, MOST);
+    const kernels_argument arguments[] = {{"i32[:]", &y}, {"f16[:]", &x}};
+    const kiln_launch launch = {{MOST, 1, 1}, {0, 0, 0}, 0};
+
+    for (int i = 0; i < MOST; i++)
+        halves[i] = i % 2 ? 0x7bff : 0xfbff; /* 65504 and its negative */
+    assert_ok(kernels_launch(k, kernels_define(k, "half", text), "k",
+                             kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_OFF),
+                             &launch, arguments, 2, &test_error));
+    for (int i = 0; i < MOST; i++)
+        assert_int_equal(memory.idx[i], i % 2 ? 65504 : -65504);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(optimised_kernels_do_the_same),
         cmocka_unit_test(checks_are_asked_first),
         cmocka_unit_test(assertions_keep_from_reads),
+        cmocka_unit_test(the_largest_f16_is_converted),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

@@ -28,12 +28,7 @@ static uint32_t pick(uint32_t below)
     return random_below(&seed, below);
 }
 
-static const char *one_of(const char *const *texts, size_t count)
-{
-    return texts[pick((uint32_t)count)];
-}
-
-#define ONE_OF(texts) one_of(texts, sizeof(texts) / sizeof *(texts))
+#define ONE_OF(texts) random_text(&seed, texts, sizeof(texts) / sizeof *(texts))
 
 static void put_update(written *text, const char *value)
 {
@@ -226,11 +221,52 @@ static void windows_get_loops_of_their_own(void **state)
     kernels_assert_emits(*state, "split", text, types, 3, "\nedge");
 }
 
+static unsigned loads_of(const kiln_blob *code)
+{
+    unsigned count = 0;
+
+    for (const char *at = code->data; (at = strstr(at, "load float")) != NULL;
+         at++)
+        count++;
+    return count;
+}
+
+static void short_loops_heed_the_setting(void **state)
+{
+    static const char text[] = "kernel k(x, y)\n"
+                               "    i = global_id(0)\n"
+                               "    s: f32 = 0\n"
+                               "    for a in 0..3\n"
+                               "        for b in 0..3\n"
+                               "            s += y[i + a, b]\n"
+                               "        end\n"
+                               "    end\n"
+                               "    x[i] = s\n"
+                               "end\n";
+    static const char *const types[] = {"f32[:]", "f32[:,:]"};
+    kernels *k = *state;
+    kiln_package *package = kernels_define(k, "nest", text);
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    kiln_blob as_chosen, never;
+
+    options.opt_level = KILN_OPT_3;
+    as_chosen =
+        kernels_optimised(k, kernels_config(k, &options), package, types, 2);
+    options.unroll = KILN_UNROLL_OFF;
+    never =
+        kernels_optimised(k, kernels_config(k, &options), package, types, 2);
+    assert_true(loads_of(&as_chosen) >= 9);
+    assert_true(loads_of(&never) < 9);
+    kiln_blob_release(&as_chosen);
+    kiln_blob_release(&never);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(optimised_kernels_do_the_same),
         cmocka_unit_test(windows_get_loops_of_their_own),
+        cmocka_unit_test(short_loops_heed_the_setting),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

@@ -220,24 +220,33 @@ kiln_package *kernels_define(kernels *k, const char *package, const char *text)
 
 #define TYPES_MOST 8
 
-void kernels_assert_emits(kernels *k, const char *package, const char *text,
-                          const char *const *types, size_t count,
-                          const char *part)
+kiln_blob kernels_optimised(kernels *k, const kiln_config *config,
+                            kiln_package *package, const char *const *types,
+                            size_t count)
 {
     const kiln_type *found[TYPES_MOST];
     kiln_signature signature = {.types = found, .count = count};
     kiln_blob out;
 
     assert_true(count <= TYPES_MOST);
-    assert_ok(kiln_package_function(&signature.function,
-                                    kernels_define(k, package, text), "k",
-                                    &test_error));
+    assert_ok(
+        kiln_package_function(&signature.function, package, "k", &test_error));
     for (size_t i = 0; i < count; i++)
         assert_ok(kiln_type_parse(&found[i], k->context, NULL, types[i],
                                   &test_error));
-    assert_ok(kiln_emit(&out, k->context, &signature,
-                        kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_OFF), 0,
+    assert_ok(kiln_emit(&out, k->context, &signature, config, 0,
                         KILN_EMIT_LLVM_OPT, &test_error));
+    return out;
+}
+
+void kernels_assert_emits(kernels *k, const char *package, const char *text,
+                          const char *const *types, size_t count,
+                          const char *part)
+{
+    kiln_blob out =
+        kernels_optimised(k, kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_OFF),
+                          kernels_define(k, package, text), types, count);
+
     if (strstr(out.data, part) == NULL)
         fail_msg("there is no %s in the code of\n%s", part, text);
     kiln_blob_release(&out);

@@ -68,6 +68,11 @@ kiln_package *kernels_load(kernels *k, const char *path);
 /* Defines a text in a package. */
 kiln_package *kernels_define(kernels *k, const char *package, const char *text);
 
+/* Returns the code of the package's kernel `k` for these types, as LLVM IR
+   after its passes. Fails the test if there is none. */
+kiln_blob kernels_optimised(kernels *k, const kiln_config *config,
+                            kiln_package *package, const char *const *types,
+                            size_t count);
 /* Fails the test unless optimised code of the text's kernel `k` for these
    types, as LLVM IR, contains `part`. */
 void kernels_assert_emits(kernels *k, const char *package, const char *text,

@@ -170,6 +170,20 @@ static void bound(const asker &a, llvm::ValueToValueMapTy &map)
     }
 }
 
+/* Returns 2^bits, or what follows it towards zero. The largest number of a
+   format that has no such number, as f16, counts as both. */
+static llvm::APFloat power(const llvm::fltSemantics &format, unsigned bits,
+                           bool below)
+{
+    llvm::APFloat out(std::ldexp(1.0, static_cast<int>(bits)));
+    bool loses;
+
+    out.convert(format, llvm::APFloat::rmNearestTiesToEven, &loses);
+    if (below || out.isInfinity())
+        (void)out.next(true);
+    return out;
+}
+
 /* Returns the conversion's number, or the least one of its type for a NaN, or
    the nearest one where it does not fit. LLVM's own operation for that is not
    made in vectors. */
@@ -179,17 +193,14 @@ static llvm::Value *nearest(llvm::CastInst &at)
     const unsigned width = at.getType()->getScalarSizeInBits();
     llvm::Value *value = at.getOperand(0);
     llvm::Type *type = value->getType();
+    const llvm::fltSemantics &format = type->getScalarType()->getFltSemantics();
     llvm::IRBuilder<> b(&at);
-    llvm::APFloat most(std::ldexp(1.0, static_cast<int>(width - is_signed)));
-    bool loses;
-
-    most.convert(type->getScalarType()->getFltSemantics(),
-                 llvm::APFloat::rmTowardZero, &loses);
-    llvm::Value *const least = llvm::ConstantFP::get(
-        type, is_signed ? -std::ldexp(1.0, static_cast<int>(width - 1)) : 0);
-
-    (void)most.next(true);
-    llvm::Value *const greatest = llvm::ConstantFP::get(type, most);
+    llvm::Constant *greatest =
+        llvm::ConstantFP::get(type, power(format, width - is_signed, true));
+    llvm::Constant *least =
+        is_signed
+            ? llvm::ConstantFP::get(type, -power(format, width - 1, false))
+            : llvm::Constant::getNullValue(type);
 
     value = b.CreateSelect(b.CreateFCmpOGT(value, least), value, least);
     value = b.CreateSelect(b.CreateFCmpOLT(value, greatest), value, greatest);
@@ -379,6 +390,14 @@ static void ask_if_possible(const trim_loop &l,
         split(a);
 }
 
+void kiln__llvm_ask_items(LLVMModuleRef module)
+{
+    kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted,
+                    ask_if_possible);
+}
+
+/* ---- what is better done before ---- */
+
 /* True for a loop inside of items that may raise. */
 static bool is_raising_part(const llvm::Loop &loop)
 {
@@ -393,38 +412,32 @@ static bool is_raising_part(const llvm::Loop &loop)
            });
 }
 
-int kiln__llvm_items_raise_in_loops(LLVMModuleRef module)
+static bool has_loop(LLVMModuleRef module,
+                     llvm::function_ref<bool(const llvm::Loop &)> has)
 {
-    for (llvm::Function &function : *llvm::unwrap(module)) {
+    return llvm::any_of(*llvm::unwrap(module), [has](llvm::Function &function) {
         if (function.isDeclaration())
-            continue;
+            return false;
         const llvm::DominatorTree dominators(function);
         const llvm::LoopInfo loops(dominators);
 
-        for (const llvm::Loop *loop : loops.getLoopsInPreorder())
-            if (is_raising_part(*loop))
-                return 1;
-    }
-    return 0;
+        return llvm::any_of(
+            loops.getLoopsInPreorder(),
+            [has](const llvm::Loop *loop) { return has(*loop); });
+    });
 }
 
-void kiln__llvm_ask_items(LLVMModuleRef module)
+int kiln__llvm_items_raise_in_loops(LLVMModuleRef module)
 {
-    kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted,
-                    ask_if_possible);
+    return has_loop(module, is_raising_part);
 }
 
 int kiln__llvm_items_raise_inside(LLVMModuleRef module)
 {
-    for (llvm::Function &function : *llvm::unwrap(module)) {
-        if (function.isDeclaration())
-            continue;
-        const llvm::DominatorTree dominators(function);
-        const llvm::LoopInfo loops(dominators);
-
-        for (const llvm::BasicBlock &block : function)
-            if (loops.getLoopFor(&block) != nullptr && kiln__trim_raises(block))
-                return 1;
-    }
-    return 0;
+    return has_loop(module, [](const llvm::Loop &loop) {
+        return loop.isOutermost() &&
+               llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
+                   return kiln__trim_raises(*block);
+               });
+    });
 }
