@@ -109,6 +109,8 @@ for form in typed asm binary; do
     [ $? = 1 ] || fail "--emit $form on a closed stream"
 done
 if [ -e /dev/full ]; then
+    export KILN_CACHE=rw KILN_CACHE_DIR="$PWD/some cache"
+    expect 0 run set.kiln set 'f32[4]' --grid 1
     for words in --version --help targets 'cache stat' 'cache ls' \
         'cache doctor' 'cache verify' 'cache locate --json' \
         'run set.kiln set f32[4] --grid 1 --print 0' \
@@ -122,6 +124,8 @@ if [ -e /dev/full ]; then
     says err "/dev/full: cannot be written"
     expect 1 run set.kiln set 'f32[4]' --grid 1 --save 0=/dev/full
     says err "/dev/full: cannot be written"
+    export KILN_CACHE=off
+    unset KILN_CACHE_DIR
 fi
 
 # So little stack that nothing could be compiled; the system's own loader needs

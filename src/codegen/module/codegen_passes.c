@@ -173,6 +173,10 @@ static kiln_status run_passes(kiln__codegen_job *job, LLVMModuleRef module,
     return job->status;
 }
 
+/* What comparisons leave whose answer is known. */
+static const char decided[] =
+    "function<eager-inv>(early-cse<memssa>," EARLY ")";
+
 /* So that exceptions of functions are ways out of the items' loop. */
 static const char ended_items[] = "function<eager-inv>(jump-threading)";
 
@@ -188,6 +192,8 @@ static kiln_status begin(kiln__codegen_job *job, LLVMModuleRef module,
 
     KILN_TRY(
         run_passes(job, module, has_divisions ? p->until_divisions : p->begin));
+    if (p->has_checks && kiln__llvm_decide_floats(module))
+        KILN_TRY(run_passes(job, module, decided));
     if (p->has_checks && kiln__llvm_items_raise_inside(module))
         KILN_TRY(run_passes(job, module, ended_items));
     if (kiln__llvm_unroll_items(module))
@@ -247,12 +253,35 @@ static const char unrolled_items[] =
     "function<eager-inv>(loop(loop-unroll-full),sroa<modify-cfg>,early-cse,"
     "dce)";
 
-static kiln_status ask_items(kiln__codegen_job *job, LLVMModuleRef module)
+static kiln_status ask_items(kiln__codegen_job *job, LLVMModuleRef module,
+                             int *has_notes)
 {
     if (kiln__llvm_items_raise_in_loops(module))
         KILN_TRY(run_passes(job, module, unrolled_items));
     kiln__llvm_hoist_items(module);
-    kiln__llvm_ask_items(module);
+    *has_notes = kiln__llvm_ask_items(module);
+    return KILN_OK;
+}
+
+/* Gives items at the edges loops of their own, and those whose checks have been
+   asked. */
+static kiln_status split(kiln__codegen_job *job, LLVMModuleRef module,
+                         const pipeline *p)
+{
+    int has_notes = 0;
+
+    kiln__llvm_trim(module);
+    if (p->has_checks)
+        KILN_TRY(ask_items(job, module, &has_notes));
+    kiln__llvm_split_edges(module);
+    kiln__llvm_split_windows(module);
+    kiln__llvm_hoist_items(module);
+    kiln__llvm_split_runs(module);
+    if (has_notes)
+        KILN_TRY(run_passes(job, module, "function(mem2reg)"));
+    kiln__llvm_split_halves(module);
+    if (p->has_checks)
+        (void)kiln__llvm_ask_ahead(module, KILN__RAISE, 0);
     return KILN_OK;
 }
 
@@ -266,16 +295,7 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
     KILN_TRY(limit_unrolling(job, module));
     if (p->begin != NULL) {
         KILN_TRY(begin(job, module, p));
-        kiln__llvm_trim(module);
-        if (p->has_checks)
-            KILN_TRY(ask_items(job, module));
-        kiln__llvm_split_edges(module);
-        kiln__llvm_split_windows(module);
-        kiln__llvm_hoist_items(module);
-        kiln__llvm_split_runs(module);
-        kiln__llvm_split_halves(module);
-        if (p->has_checks)
-            (void)kiln__llvm_ask_ahead(module, KILN__RAISE, 0);
+        KILN_TRY(split(job, module, p));
     }
     if (p->go_straight != NULL && !kiln__llvm_loops_branch(module))
         rest = p->go_straight;

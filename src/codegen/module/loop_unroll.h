@@ -37,6 +37,10 @@ struct kiln__loop_unroller {
     {
         llvm::UnrollLoopOptions options = {};
 
+        /* LLVM takes for granted that what is used behind the loop has a phi
+           there. Passes on functions fold such phis. */
+        llvm::formLCSSARecursively(*loop, known.dominators, &known.loops,
+                                   &known.evolution);
         options.Count = turns;
         return llvm::UnrollLoop(loop, options, &known.loops, &known.evolution,
                                 &known.dominators, &known.assumptions, &target,

@@ -503,9 +503,24 @@ static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
     }
 }
 
+static int is_rounding(const kiln__builtin *builtin)
+{
+    static const char *const names[] = {"ceil", "floor", "rint", "round"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(builtin->name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 /* Returns how a call with the wrong number of arguments is meant, or NULL. */
 static const char *count_hint(kiln__infer *in, const kiln__builtin *builtin)
 {
+    if (is_rounding(builtin))
+        return kiln__infer_format(in,
+                                  "write `u8(%s(x))`, which raises where it "
+                                  "does not fit, or `trunc(u8, %s(x))`",
+                                  builtin->name, builtin->name);
     switch ((int32_t)builtin->rule) {
     case KILN__RULE_ATOMIC:
         return kiln__infer_format(in, "write `%s(a, i, v)` for `a[i]`",

@@ -90,9 +90,16 @@ static kiln__value wrong_type(kiln__infer *in, const kiln__value *value,
 {
     const char *hint = NULL;
 
-    if (is_number(type) && (value->kind == KILN__VALUE_OPEN ||
-                            (value->kind == KILN__VALUE_TYPED &&
-                             kiln__type_is_scalar(value->type))))
+    if (value->kind == KILN__VALUE_TYPED && kiln__kind_is_integer(type->kind) &&
+        kiln__kind_is_float(value->type->kind))
+        hint = kiln__infer_format(in,
+                                  "`trunc(%s, x)` cuts it to the nearest "
+                                  "number that fits, `%s(round(x))` raises "
+                                  "where none does",
+                                  kiln_type_text(type), kiln_type_text(type));
+    else if (is_number(type) && (value->kind == KILN__VALUE_OPEN ||
+                                 (value->kind == KILN__VALUE_TYPED &&
+                                  kiln__type_is_scalar(value->type))))
         hint =
             kiln__infer_format(in, "convert it: %s(...)", kiln_type_text(type));
     return kiln__infer_error(

@@ -182,11 +182,15 @@ static const kiln_type *type_or_null(const kiln__value *value)
 static kiln__value no_common_type(kiln__infer *in, const kiln__value *a,
                                   const kiln__value *b, const kiln__ast *ast)
 {
-    const int scalars = kiln__infer_is_plain(a) && kiln__infer_is_plain(b);
-    const char *hint = scalars && type_or_null(a) != NULL
-                           ? kiln__infer_format(in, "convert one: %s(...)",
-                                                kiln_type_text(a->type))
-                           : NULL;
+    const int scalars = kiln__infer_is_plain(a) && kiln__infer_is_plain(b) &&
+                        type_or_null(a) != NULL;
+    const int b_holds_a = scalars && type_or_null(b) != NULL &&
+                          kiln_type_size(b->type) > kiln_type_size(a->type);
+    const char *hint =
+        scalars
+            ? kiln__infer_format(in, "convert one: %s(...)",
+                                 kiln_type_text(b_holds_a ? b->type : a->type))
+            : NULL;
 
     return kiln__infer_error(in, ast->span, "wrong-type", hint,
                              "both sides need one type, these are %s and %s",

@@ -340,10 +340,16 @@ static int skip_operator(kiln__lexer *l)
     return 1;
 }
 
-static const char *character_hint(unsigned char c)
+/* `size`: how many bytes are reported. */
+static const char *character_hint(const kiln__lexer *l, uint32_t size)
 {
-    switch (c) {
+    switch (peek(l, 0)) {
     case '\'':
+        if (size == 3)
+            return kiln__arena_format(
+                &l->diagnostics->arena,
+                "a character is its number, %u; text stands in double quotes",
+                (unsigned)peek(l, 1));
         return "text stands in double quotes, in `print` and `assert`";
     case '$':
         return "`print(\"x = \", x)` prints a value";
@@ -386,7 +392,7 @@ static void skip_character(kiln__lexer *l)
                                    "Z, digits and `_`"
                        : c == '@'
                            ? kiln__lex_macro_hint(l->source->text + l->at)
-                           : character_hint(c),
+                           : character_hint(l, size),
                        "unexpected `%.*s`", (int)size, l->source->text + l->at);
     l->at += size;
 }

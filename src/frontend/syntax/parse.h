@@ -113,6 +113,8 @@ int kiln__parser_take_reserved(kiln__parser *parser);
 int kiln__parser_assigns_reserved(kiln__parser *parser);
 /* The same for a field `word: type`. */
 void kiln__parser_declares_reserved(kiln__parser *parser);
+/* True if the last taken token is `end`. */
+int kiln__parser_follows_end(const kiln__parser *parser);
 /* Returns a hint if the next token is a keyword within a line, or NULL. */
 const char *kiln__parser_reserved_hint(kiln__parser *parser);
 

@@ -1,5 +1,7 @@
 /* parse_reserved.c - keywords where a name is meant. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
 #include "frontend/syntax/parse.h"
 
 /*
@@ -99,6 +101,17 @@ void kiln__parser_declares_reserved(kiln__parser *p)
     (void)becomes_name(p, has_type(p));
 }
 
+int kiln__parser_follows_end(const kiln__parser *p)
+{
+    static const char word[] = "end";
+    const size_t size = sizeof word - 1;
+
+    return p->end >= size &&
+           memcmp(p->source->text + p->end - size, word, size) == 0 &&
+           (p->end == size ||
+            strchr(" \t\n;", p->source->text[p->end - size - 1]) != NULL);
+}
+
 const char *kiln__parser_reserved_hint(kiln__parser *p)
 {
     const kiln__token_kind kind = p->token.kind;
@@ -107,5 +120,7 @@ const char *kiln__parser_reserved_hint(kiln__parser *p)
         return NULL;
     if (kind == KILN__TOKEN_END)
         return "the last index is `length(a) - 1`";
+    if (kiln__parser_follows_end(p))
+        return "`end` stands alone, whatever it ends";
     return advice(p, kind, "it is a reserved word; ");
 }

@@ -215,7 +215,8 @@ kiln__ast *kiln__parse_type(kiln__parser *p)
             return kiln__parser_error(
                 p, p->token.span, "unexpected-token",
                 "an array's type is `f32[:]` or `f32[:, :]`; sizes stand in "
-                "`local t = f32[16]` only",
+                "`local t = f32[16]` only; an item's own array is a "
+                "`Vec{f32, 16}`",
                 "expected `:` for each dimension");
         type = kiln__parse_dimensions(p, start, type, opener);
     }

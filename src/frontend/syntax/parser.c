@@ -213,7 +213,9 @@ static const char *hint_for(kiln__parser *p)
     case KILN__TOKEN_STRING:
         return "strings stand in `print` and `assert` only";
     case KILN__TOKEN_IF:
-        return "a choice of values is `c ? a : b`";
+        return kiln__parser_follows_end(p)
+                   ? kiln__parser_reserved_hint(p)
+                   : "a choice of values is `c ? a : b`";
     case KILN__TOKEN_COLON_COLON:
         return "functions stand alone: `sqrt(x)`";
     case KILN__TOKEN_FN:

@@ -52,10 +52,24 @@ static const char *const integers[] = {"idx[i]",
                                        "min(idx[i], 100)",
                                        "i32(z[j])",
                                        "i32(q[i])"};
-static const char *const floats[] = {
-    "x[i]",           "x[idx[i]]", "x[i] * scale", "x[i] * scale + x[j]",
-    "x[i32(z[i])]",   "f + x[i]",  "sqrt(x[i])",   "x[idx[j]] - 1",
-    "f32(z[i]) * 2.5"};
+static const char *const floats[] = {"x[i]",
+                                     "x[idx[i]]",
+                                     "x[i] * scale",
+                                     "x[i] * scale + x[j]",
+                                     "x[i32(z[i])]",
+                                     "f + x[i]",
+                                     "sqrt(x[i])",
+                                     "x[idx[j]] - 1",
+                                     "f32(z[i]) * 2.5",
+                                     "clamp(x[i], 0, 255)",
+                                     "max(x[i], -3)",
+                                     "min(max(x[i], 0), 127)",
+                                     "(x[i] < 0 ? 0 : x[i] > 255 ? 255 : x[i])",
+                                     "(x[i] >= 0 ? x[i] : 1.5)",
+                                     "clamp(x[i] * scale, -32768, 32767)",
+                                     "abs(clamp(x[i], -128, 100))",
+                                     "f32(idx[i])",
+                                     "clamp(round(x[i]), -128, 128)"};
 static const char *const narrow[] = {"u8", "i8", "i16", "u16", "i32", "u32"};
 static const char *const roundings[] = {"floor", "round", "trunc", "ceil"};
 

@@ -11,7 +11,6 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
-#include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include "codegen/module/llvm_gap.h"
 
@@ -41,12 +40,12 @@
  *     else
  *         the loop as it was
  *
- * What decides must be read before the item writes anything. So the loop that
- * asks reads what the items would read: items are independent, hence none
- * writes what another one reads. An item ends where it would have raised, so
- * nothing is read that the check would have kept from: vectors go on under
- * masks. A check of the counter itself is asked for the first item and the last
- * one, before everything else.
+ * What decides must be read before the item writes anything, or be apart from
+ * it (item_checks_apart.cc). So the loop that asks reads what the items would
+ * read: items are independent, hence none writes what another one reads. An
+ * item ends where it would have raised, so nothing is read that the check would
+ * have kept from: vectors go on under masks. A check of the counter itself is
+ * asked for the first item and the last one, before everything else.
  *
  * A program might break the rule that items are independent, and another thread
  * might write at the same time. The minimum is there for this: then a result
@@ -54,8 +53,9 @@
  * something read has to depend on such minima only.
  */
 
-#define LOOP_MOST 400u /* instructions */
+#define LOOP_MOST 700u /* instructions */
 #define LOOPS_MOST 64u /* of a function */
+#define PIECE 1024u    /* items whose numbers a cache keeps until they run */
 
 using namespace item_checks;
 
@@ -84,7 +84,7 @@ static llvm::Value *ask_number(const check &c, llvm::IRBuilder<> &b,
    around: no loop has 2^63 items. */
 static llvm::Value *ask_once(const asker &a, llvm::IRBuilder<> &b)
 {
-    llvm::Value *bad = b.getFalse();
+    llvm::Value *bad = ask_early_reads(a, b);
 
     for (const check &c : a.checks) {
         if (is_cut(c)) /* there is nothing to take the minimum with */
@@ -237,7 +237,8 @@ static llvm::BasicBlock *add_block(const asker &a)
                                     header->getParent(), header);
 }
 
-/* Variables that are to become registers. */
+/* Variables. As long as they are no registers, nothing behind the loop that
+   asks uses its values, and it may be split into parts. */
 struct notes {
     llvm::AllocaInst *bad; /* whether any item would raise */
     llvm::AllocaInst *now; /* whether this one would */
@@ -330,7 +331,7 @@ static void add_free(const asker &a, llvm::BasicBlock *start)
 }
 
 /* Adds what asks of each item, behind the builder. Returns whether one would
-   raise, in memory that is to become a register. */
+   raise. */
 static llvm::Value *ask_each(const asker &a, const notes &to,
                              llvm::BasicBlock *slow, llvm::IRBuilder<> &b,
                              llvm::Value *raises)
@@ -367,9 +368,6 @@ static void split(const asker &a)
     b.CreateBr(header);
     a.l.counter->replaceIncomingBlockWith(a.l.before, slow);
     kiln__trim_leave_as_it_is(a.l.jump);
-    llvm::DominatorTree dominators(*header->getParent());
-
-    llvm::PromoteMemToReg({to.bad, to.now}, dominators);
 }
 
 /* ---- functions ---- */
@@ -381,19 +379,30 @@ static bool is_wanted(llvm::Loop &loop, trim_loop &out)
            kiln__trim_is_item_loop(&loop, out);
 }
 
-static void ask_if_possible(const trim_loop &l,
+static bool ask_if_possible(const trim_loop &l,
                             const llvm::DominatorTree &dominators)
 {
-    asker a(l, dominators);
+    trim_loop own = l;
+    asker a(own, dominators);
 
-    if (find(a))
-        split(a);
+    if (!find(a))
+        return false;
+    if (!a.needs.empty())
+        kiln__trim_in_pieces(own, PIECE);
+    split(a);
+    return true;
 }
 
-void kiln__llvm_ask_items(LLVMModuleRef module)
+int kiln__llvm_ask_items(LLVMModuleRef module)
 {
-    kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted,
-                    ask_if_possible);
+    bool any = false;
+
+    kiln__trim_each(
+        *llvm::unwrap(module), LOOPS_MOST, is_wanted,
+        [&any](const trim_loop &l, const llvm::DominatorTree &dominators) {
+            any |= ask_if_possible(l, dominators);
+        });
+    return any;
 }
 
 /* ---- what is better done before ---- */

@@ -6,6 +6,7 @@
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
 
@@ -48,6 +49,12 @@ struct check {
     }
 };
 
+/* A read that comes after a write in an item. It is asked before. */
+struct early_read {
+    const llvm::StoreInst *write;
+    const llvm::LoadInst *read;
+};
+
 struct asker {
     asker(const trim_loop &of, const llvm::DominatorTree &tree)
         : l(of), dominators(tree)
@@ -59,12 +66,19 @@ struct asker {
     llvm::SmallVector<check, 4> checks;
     /* What the checks need that are asked of each item. */
     llvm::SmallSetVector<const llvm::Instruction *, 16> needs;
+    llvm::SmallVector<early_read, 4> early_reads;
     bool needs_branches = false;
 };
 
 /* ---- item_checks_find.cc ---- */
 /* Finds the checks; false: they cannot be asked before the items run. */
 bool find(asker &a);
+
+/* ---- item_checks_apart.cc ---- */
+/* True if it can be asked which bytes all items access there. */
+bool is_extent_known(const asker &a, const llvm::Instruction &access);
+/* Returns whether a read that is asked early might see a write. */
+llvm::Value *ask_early_reads(const asker &a, llvm::IRBuilder<> &b);
 
 } // namespace item_checks
 

@@ -1,14 +1,15 @@
 /* item_checks_find.cc - finds checks that can be asked before items run. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include "codegen/module/items/item_checks.h"
 
-#define NEEDS_MOST 160u /* instructions of the loop that asks */
+#define NEEDS_MOST 600u /* instructions of the loop that asks */
+#define EARLY_MOST 24u  /* pairs of a write and a read */
 #define SITE 4u         /* argument of what raises: where, and how */
 
 using namespace llvm::PatternMatch;
@@ -134,6 +135,32 @@ static bool is_bounded(asker &a, const llvm::Value *value,
            });
 }
 
+/* True for a value that nothing read decides about. */
+static bool is_computed(const asker &a, const llvm::Value *value, seen &before)
+{
+    const auto *made = llvm::dyn_cast<llvm::Instruction>(value);
+
+    if (made == nullptr || !a.l.loop->contains(made) || made == a.l.counter)
+        return true;
+    if (made->mayReadFromMemory() || llvm::isa<llvm::PHINode>(made))
+        return false;
+    return !before.insert(made).second ||
+           llvm::all_of(made->operands(), [&](const llvm::Use &use) {
+               return is_computed(a, use.get(), before);
+           });
+}
+
+/* True for a division that traps nowhere, or does for the items as they are,
+   too. */
+static bool is_plain_division(const asker &a, const llvm::Instruction &at)
+{
+    seen before;
+
+    return llvm::isSafeToSpeculativelyExecute(&at) ||
+           (a.dominators.dominates(at.getParent(), a.l.jump->getParent()) &&
+            is_computed(a, &at, before));
+}
+
 /* True for an instruction that only reads, computes or stores, whatever was
    read. */
 static bool is_plain(asker &a, const llvm::Instruction &at)
@@ -148,7 +175,7 @@ static bool is_plain(asker &a, const llvm::Instruction &at)
         if (call->isAssumeLikeIntrinsic())
             return true;
     if (at.isIntDivRem())
-        return llvm::isSafeToSpeculativelyExecute(&at);
+        return is_plain_division(a, at);
     return !at.mayHaveSideEffects();
 }
 
@@ -163,28 +190,54 @@ static bool are_all_plain(asker &a)
 
 /* ---- what the checks need ---- */
 
-/* True if the item may have written something when it comes to the read. */
-static bool may_follow_write(const asker &a, const llvm::Instruction &read)
+/* True if an item may come to the one and then to the other. The loop's head
+   begins another item. */
+static bool may_lead_to(const asker &a, const llvm::Instruction &from,
+                        const llvm::Instruction &to)
 {
-    /* Beyond its head another item begins. */
-    const llvm::SmallPtrSet<llvm::BasicBlock *, 1> heads = {
-        a.l.loop->getHeader()};
+    llvm::SmallVector<const llvm::BasicBlock *, 16> left = {from.getParent()};
+    llvm::SmallPtrSet<const llvm::BasicBlock *, 16> known;
 
-    for (const llvm::BasicBlock *block : a.l.loop->blocks())
-        for (const llvm::Instruction &at : *block)
-            if (at.mayWriteToMemory() && !a.dominators.dominates(&read, &at) &&
-                llvm::isPotentiallyReachable(&at, &read, &heads, &a.dominators))
+    if (from.getParent() == to.getParent())
+        return from.comesBefore(&to);
+    while (!left.empty())
+        for (const llvm::BasicBlock *next :
+             llvm::successors(left.pop_back_val())) {
+            if (next == a.l.loop->getHeader() || !a.l.loop->contains(next))
+                continue;
+            if (next == to.getParent())
                 return true;
+            if (known.insert(next).second)
+                left.push_back(next);
+        }
     return false;
 }
 
+/* Notes the writes of an item that may come before the read; false: they might
+   be to the same place. */
+static bool note_early_read(asker &a, const llvm::LoadInst &read)
+{
+    for (const llvm::BasicBlock *block : a.l.loop->blocks())
+        for (const llvm::Instruction &at : *block) {
+            if (!at.mayWriteToMemory() || !may_lead_to(a, at, read))
+                continue;
+            const auto *write = llvm::dyn_cast<llvm::StoreInst>(&at);
+
+            if (write == nullptr || a.early_reads.size() == EARLY_MOST ||
+                !is_extent_known(a, *write) || !is_extent_known(a, read))
+                return false;
+            a.early_reads.push_back({write, &read});
+        }
+    return true;
+}
+
 /* True for what may be computed once more, and in vectors. */
-static bool can_be_asked(const asker &a, const llvm::Instruction &at)
+static bool can_be_asked(asker &a, const llvm::Instruction &at)
 {
     if (llvm::isa<llvm::PHINode>(at))
         return at.getParent() != a.l.loop->getHeader();
-    if (llvm::isa<llvm::LoadInst>(at))
-        return !may_follow_write(a, at);
+    if (const auto *read = llvm::dyn_cast<llvm::LoadInst>(&at))
+        return note_early_read(a, *read);
     return !at.mayReadOrWriteMemory() && (!llvm::isa<llvm::CallBase>(at) ||
                                           llvm::isa<llvm::IntrinsicInst>(at));
 }

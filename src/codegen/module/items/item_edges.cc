@@ -38,7 +38,7 @@
  */
 
 #define NEAR 16u        /* items of the first and of the last loop */
-#define LOOP_MOST 200u  /* instructions */
+#define LOOP_MOST 700u  /* instructions */
 #define LOOPS_MOST 256u /* of a function */
 #define DEPTH_MOST 4u
 

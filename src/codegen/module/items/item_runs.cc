@@ -46,7 +46,7 @@
  */
 
 #define NARROW_MOST 16u /* bits of what is extended */
-#define LOOP_MOST 200u  /* instructions */
+#define LOOP_MOST 700u  /* instructions */
 #define LOOPS_MOST 64u  /* of a function */
 #define DEPTH_MOST 4u
 

@@ -18,13 +18,16 @@
  *             sum += x[(i + dx) % w, (j + dy) % h]
  *
  * So these are unrolled before anything else is asked. That has to leave no
- * loop inside of the item: else nothing is gained. Larger ones stay, since
- * their vectors are as good as those of straight code, and much faster made.
+ * loop inside of the item: else nothing is gained. Longer ones are only worth
+ * it where there is much to find out. Others stay, since their vectors are as
+ * good as those of straight code, and much faster made.
  */
 
-#define TURNS_MOST 9u  /* of all loops around a place, inside of an item */
-#define SIZE_MOST 600u /* instructions of an item behind that */
-#define LOOPS_MOST 64u /* of a function */
+/* Turns of all loops around a place, inside of an item. */
+#define TURNS_MOST 9u
+#define MASK_TURNS_MOST 49u /* where there is much to find out */
+#define SIZE_MOST 2000u     /* instructions of an item behind that */
+#define LOOPS_MOST 64u      /* of a function */
 
 namespace
 {
@@ -38,29 +41,59 @@ using short_loops = llvm::SmallVector<short_loop, 4>;
 
 } // namespace
 
+static bool has(const llvm::Loop &item,
+                llvm::function_ref<bool(const llvm::Instruction &at)> is)
+{
+    return llvm::any_of(item.blocks(), [is](const llvm::BasicBlock *block) {
+        return llvm::any_of(*block, is);
+    });
+}
+
 /* True for an item that only computes, reads, writes and raises. */
 static bool is_plain(const llvm::Loop &item)
 {
-    for (const llvm::BasicBlock *block : item.blocks())
-        for (const llvm::Instruction &at : *block)
-            if (llvm::isa<llvm::CallBase>(at) &&
-                !llvm::isa<llvm::IntrinsicInst>(at))
-                return false;
-    return true;
+    return !has(item, [](const llvm::Instruction &at) {
+        return llvm::isa<llvm::CallBase>(at) &&
+               !llvm::isa<llvm::IntrinsicInst>(at);
+    });
 }
 
-/* Adds the loop and all inside of it, outer ones first. `around`: how often the
-   loop itself is run. */
-static bool add(kiln__loop_unroller &unroller, llvm::Loop *loop,
-                unsigned around, short_loops &out)
+static bool is_remainder(const llvm::Instruction &at)
+{
+    return at.getOpcode() == llvm::Instruction::SRem ||
+           at.getOpcode() == llvm::Instruction::URem;
+}
+
+/* Masks mostly have edges. */
+static bool is_mask(const llvm::Loop &item)
+{
+    return llvm::any_of(item.getSubLoops(), [](const llvm::Loop *loop) {
+        return !loop->isInnermost();
+    });
+}
+
+static unsigned turns_most_of(const llvm::Loop &item)
+{
+    const bool raises = item.getExitingBlock() == nullptr;
+
+    return (raises || is_mask(item) || has(item, is_remainder)) &&
+                   !kiln__trim_has_mathematics(item)
+               ? MASK_TURNS_MOST
+               : TURNS_MOST;
+}
+
+/* Adds the loop and all inside of it, outer ones first. `most`: how often it
+   may run. */
+static bool add(kiln__loop_unroller &unroller, llvm::Loop *loop, unsigned most,
+                short_loops &out)
 {
     const unsigned turns = unroller.turns_of(*loop);
 
-    if (turns == 0 || turns > TURNS_MOST / around)
+    if (turns == 0 || turns > most)
         return false;
     out.push_back({loop, turns});
     return llvm::all_of(loop->getSubLoops(), [&](llvm::Loop *inner) {
-        return add(unroller, inner, around * turns, out);
+        return add(unroller, inner, most / turns, out);
     });
 }
 
@@ -81,12 +114,14 @@ static size_t size_of(kiln__loop_unroller &unroller, const llvm::Loop &item,
 static void find(kiln__loop_unroller &unroller, const llvm::Loop &item,
                  short_loops &out)
 {
+    const unsigned most = turns_most_of(item);
     short_loops found;
 
     if (is_plain(item) &&
-        llvm::all_of(
-            item.getSubLoops(),
-            [&](llvm::Loop *loop) { return add(unroller, loop, 1, found); }) &&
+        llvm::all_of(item.getSubLoops(),
+                     [&](llvm::Loop *loop) {
+                         return add(unroller, loop, most, found);
+                     }) &&
         size_of(unroller, item, found) <= SIZE_MOST)
         out.append(found);
 }

@@ -23,13 +23,16 @@
  * clipped by `max(i - r, 0)..min(i + r + 1, n)` are equally long. Which items
  * these are is computed from the bounds of the inner loops, before the loop.
  *
+ * Items without loops have neighbours: what they ask about `i + 1` is the same.
+ *
  * All numbers that questions are made of have to be so small that no sum wraps
  * around; where they are not, there are no items in between. Items are as in
  * item_edges.cc.
  */
 
-#define LOOP_MOST 200u /* instructions */
+#define LOOP_MOST 700u /* instructions */
 #define LOOPS_MOST 32u /* of a function */
+#define NEAR 64        /* items at an edge that are few */
 /* What numbers are less than, also with a sign: no sum of so many of them, by
    such factors, wraps around in 64 bits or in 32. */
 #define SMALL_BITS 40u
@@ -94,7 +97,7 @@ llvm::Value *windows::extreme(llvm::IRBuilder<> &b, const sum &of,
 /* first <= from <= to <= end */
 void windows::find_bounds(llvm::IRBuilder<> &b)
 {
-    are_small = b.getTrue();
+    are_small = is_row_inside(b);
     from = l.first;
     to = l.end;
     keep_small(b, l.first);
@@ -122,6 +125,18 @@ void windows::find_bounds(llvm::IRBuilder<> &b)
 
 /* ---- loops ---- */
 
+/* True if edges are as near as constants, such as those of a mask. */
+bool windows::are_near() const
+{
+    const auto is_near = [](const std::optional<sum> &of, size_t ends) {
+        return !of || (of->terms.size() <= ends && std::abs(of->number) < NEAR);
+    };
+
+    return llvm::all_of(questions, [&](const question &q) {
+        return is_near(q.at_least, 0) && is_near(q.below, 1);
+    });
+}
+
 /* Adds a loop around a copy of the loop, for the items before and behind those
    in between, which are first..from and to..end. Returns its first block. */
 llvm::BasicBlock *windows::add_edges(llvm::BasicBlock *after)
@@ -139,7 +154,11 @@ llvm::BasicBlock *windows::add_edges(llvm::BasicBlock *after)
     llvm::Value *end = b.CreateSelect(is_last, l.end, from);
 
     b.CreateCondBr(b.CreateICmpULT(first, end), start, done);
-    kiln__trim_copy_part(l, {start, ".edge", first, end, done}, map);
+    llvm::BranchInst *jump =
+        kiln__trim_copy_part(l, {start, ".edge", first, end, done}, map);
+
+    if (are_near())
+        kiln__trim_leave_as_it_is(jump);
     b.SetInsertPoint(done);
     b.CreateCondBr(is_last, after, side);
     is_last->addIncoming(b.getFalse(), l.before);
@@ -174,6 +193,13 @@ void windows::simplify()
     }
     for (const level_question &q : levels)
         q.at->replaceAllUsesWith(q.answer);
+    for (const row_question &q : rows)
+        q.at->replaceUsesWithIf(
+            llvm::ConstantInt::getBool(q.at->getContext(), q.truth),
+            [this](const llvm::Use &use) {
+                return l.loop->contains(
+                    llvm::cast<llvm::Instruction>(use.getUser()));
+            });
 }
 
 void windows::split()
@@ -206,7 +232,7 @@ void windows::split()
 
 static bool is_wanted(llvm::Loop &loop, trim_loop &out)
 {
-    return !loop.isInnermost() && kiln__trim_size(loop) <= LOOP_MOST &&
+    return kiln__trim_size(loop) <= LOOP_MOST &&
            loop.getExitingBlock() != nullptr &&
            kiln__trim_is_item_loop(&loop, out);
 }
@@ -224,6 +250,7 @@ static void split_if_it_has_windows(const trim_loop &l,
         w.split();
 }
 
+#include <llvm/Support/raw_ostream.h>
 void kiln__llvm_split_windows(LLVMModuleRef module)
 {
     kiln__trim_each(*llvm::unwrap(module), LOOPS_MOST, is_wanted,

@@ -60,10 +60,21 @@ struct question {
     std::optional<sum> below;
 };
 
+/* A comparison that is the same for all items of a row, of the row's number
+   plus a constant. It holds what it says in all rows but those at the edges. */
+struct row_question {
+    llvm::ICmpInst *at;
+    llvm::Value *end; /* what the row's number is compared with, if not 0 or
+                         another small constant */
+    int64_t by;       /* what is added to it */
+    bool truth;
+};
+
 class windows
 {
   public:
-    windows(const trim_loop &of, llvm::LoopInfo &all) : l(of), loops(all)
+    windows(const trim_loop &of, llvm::LoopInfo &all)
+        : l(of), loops(all), is_expensive(kiln__trim_has_mathematics(*of.loop))
     {
     }
 
@@ -77,23 +88,29 @@ class windows
     void ask(llvm::ICmpInst &at);
     void ask(llvm::IntrinsicInst &at);
     void ask_level(llvm::ICmpInst &at);
+    void ask_row(llvm::ICmpInst &at);
+    void find_rows();
+    llvm::Value *is_row_inside(llvm::IRBuilder<> &b);
     void note(const question &q, llvm::Value *fixed, int64_t more_at_least,
               int64_t more_below, unsigned which);
     llvm::Value *wide(llvm::IRBuilder<> &b, llvm::Value *value) const;
     void keep_small(llvm::IRBuilder<> &b, llvm::Value *value);
     llvm::Value *extreme(llvm::IRBuilder<> &b, const sum &of, bool is_least);
     void find_bounds(llvm::IRBuilder<> &b);
+    bool are_near() const;
     llvm::BasicBlock *add_edges(llvm::BasicBlock *after);
     void simplify();
 
     const trim_loop &l;
     llvm::LoopInfo &loops;
+    const bool is_expensive; /* what an item computes */
     llvm::SmallVector<question, 8> questions;
     llvm::SmallVector<level_question, 4> levels;
+    llvm::SmallVector<row_question, 8> rows;
     bool has_32_bits = false;
     llvm::Value *from = nullptr;
     llvm::Value *to = nullptr;
-    llvm::Value *are_small = nullptr;
+    llvm::Value *are_small = nullptr; /* and the row is inside */
 };
 
 } // namespace item_windows

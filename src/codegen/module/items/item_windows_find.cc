@@ -11,14 +11,31 @@
  */
 
 #define FACTOR_MOST 4
-#define NUMBER_BITS 25u /* of a constant in a sum */
+#define NUMBER_BITS 25u /* of a constant */
 
 using namespace item_windows;
 
 /* ---- sums ---- */
 
+/* What the loop's last question compares with, where the counter of the next
+   turn has to be less. Of constants, LLVM asks the counter of this turn. */
+static llvm::Value *end_of(const llvm::ICmpInst &compare,
+                           const llvm::Value *next, const llvm::PHINode *phi)
+{
+    llvm::Value *end = compare.getOperand(1);
+    const auto *number = llvm::dyn_cast<llvm::ConstantInt>(end);
+
+    if (compare.getOperand(0) == next)
+        return end;
+    if (compare.getOperand(0) != phi || number == nullptr ||
+        number->getValue().getSignificantBits() >= NUMBER_BITS)
+        return nullptr;
+    return llvm::ConstantInt::get(end->getType(), number->getValue() + 1);
+}
+
 /* True for the counter of a loop inside that counts up by 1, between bounds
-   that are the same for all items. */
+   that are the same for all items. Expensive items with constant bounds are
+   left alone: their few loads from the edges cost less than a second copy. */
 bool windows::is_counter(llvm::Value *value) const
 {
     const auto *phi = llvm::dyn_cast<llvm::PHINode>(value);
@@ -42,7 +59,10 @@ bool windows::is_counter(llvm::Value *value) const
 
     return compare != nullptr && step != nullptr && step->isOne() &&
            next->getOpcode() == llvm::Instruction::Add &&
-           next->getOperand(0) == phi && compare->getOperand(0) == next &&
+           next->getOperand(0) == phi &&
+           end_of(*compare, next, phi) != nullptr &&
+           !(is_expensive &&
+             llvm::isa<llvm::ConstantInt>(compare->getOperand(1))) &&
            jump->getSuccessor(0) == loop->getHeader() &&
            (compare->getPredicate() == llvm::CmpInst::ICMP_ULT ||
             compare->getPredicate() == llvm::CmpInst::ICMP_SLT) &&
@@ -55,13 +75,13 @@ bool windows::is_counter(llvm::Value *value) const
 range windows::range_of(const llvm::PHINode &counter) const
 {
     const llvm::Loop *loop = loops.getLoopFor(counter.getParent());
-    const auto *jump =
-        llvm::cast<llvm::BranchInst>(loop->getLoopLatch()->getTerminator());
-
+    const llvm::BasicBlock *latch = loop->getLoopLatch();
+    const auto *jump = llvm::cast<llvm::BranchInst>(latch->getTerminator());
     const auto *compare = llvm::cast<llvm::ICmpInst>(jump->getCondition());
 
     return {counter.getIncomingValueForBlock(loop->getLoopPreheader()),
-            compare->getOperand(1), compare->isUnsigned()};
+            end_of(*compare, counter.getIncomingValueForBlock(latch), &counter),
+            compare->isUnsigned()};
 }
 
 /* Adds the value times a factor; false: it is no such sum. */
@@ -172,6 +192,9 @@ void windows::ask(llvm::IntrinsicInst &at)
 {
     const llvm::Intrinsic::ID which = at.getIntrinsicID();
 
+    if (which == llvm::Intrinsic::abs) /* what a mirror does at the edge */
+        note({&at, at.getArgOperand(0), false, {}, {}},
+             llvm::ConstantInt::get(at.getType(), 0), 0, 0, 1);
     if (which != llvm::Intrinsic::smax && which != llvm::Intrinsic::smin)
         return;
     const bool is_swapped = l.loop->isLoopInvariant(at.getArgOperand(0));
@@ -198,7 +221,17 @@ void windows::ask_level(llvm::ICmpInst &at)
         levels.push_back({&at, difference, nullptr});
 }
 
-/* True if some question is asked in an inner loop, or is about its bounds. */
+/* True for a question about a neighbour, at a constant distance. */
+static bool is_about_neighbour(const question &q)
+{
+    const auto *sum = llvm::dyn_cast<llvm::BinaryOperator>(q.moving);
+
+    return sum != nullptr && sum->getOpcode() == llvm::Instruction::Add &&
+           llvm::isa<llvm::ConstantInt>(sum->getOperand(1));
+}
+
+/* True if some question is asked in an inner loop, is about its bounds, or is
+   about a neighbour. */
 bool windows::find()
 {
     bool any = false;
@@ -209,16 +242,22 @@ bool windows::find()
             auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&at);
             auto *compare = llvm::dyn_cast<llvm::ICmpInst>(&at);
 
+            if (at.use_empty()) /* trim.cc leaves some */
+                continue;
             if (compare != nullptr && compare != l.jump->getCondition())
                 ask(*compare);
             else if (call != nullptr)
                 ask(*call);
             any |= questions.size() > before &&
-                   (call != nullptr || loops.getLoopFor(block) != l.loop);
+                   (call != nullptr || loops.getLoopFor(block) != l.loop ||
+                    (l.loop->isInnermost() &&
+                     is_about_neighbour(questions.back())));
         }
     for (llvm::BasicBlock *block : l.loop->blocks())
         for (llvm::Instruction &at : *block)
             if (auto *compare = llvm::dyn_cast<llvm::ICmpInst>(&at))
                 ask_level(*compare);
+    if (any && l.loop->isInnermost())
+        find_rows();
     return any;
 }

@@ -80,6 +80,9 @@ bool kiln__trim_moves(const trim_loop &loop, const llvm::Value *value);
 /* ---- trim_each.cc ---- */
 /* How many instructions the loop has. */
 size_t kiln__trim_size(const llvm::Loop &loop);
+/* True if it computes an exponential, a sine or the like: its time goes there,
+   and copies of it are large. */
+bool kiln__trim_has_mathematics(const llvm::Loop &loop);
 /* True if nothing behind the loop needs what it computes. */
 bool kiln__trim_gives_nothing(const llvm::Loop &loop);
 /* Whether a loop is to be changed; it may be asked twice. Reads it. */
@@ -117,6 +120,11 @@ struct trim_part {
 llvm::BranchInst *kiln__trim_copy_part(const trim_loop &loop,
                                        const trim_part &part,
                                        llvm::ValueToValueMapTy &map);
+
+/* ---- trim_pieces.cc ---- */
+/* Adds a loop around the loop, which then goes through at most so many items at
+   a time. Analyses of the function do not know of it. */
+void kiln__trim_in_pieces(trim_loop &loop, uint64_t most);
 
 /* ---- item_edges.cc ---- */
 /* Says that the loop that ends with the branch is rarely run, or has few items:

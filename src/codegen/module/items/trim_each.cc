@@ -3,6 +3,7 @@
 #include "codegen/module/items/trim.h"
 
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
@@ -23,6 +24,33 @@ bool kiln__trim_gives_nothing(const llvm::Loop &loop)
                 if (!loop.contains(llvm::cast<llvm::Instruction>(user)))
                     return false;
     return true;
+}
+
+static bool is_mathematics(const llvm::Instruction &at)
+{
+    const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&at);
+
+    if (call == nullptr)
+        return false;
+    switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::cos:
+    case llvm::Intrinsic::exp:
+    case llvm::Intrinsic::exp2:
+    case llvm::Intrinsic::log:
+    case llvm::Intrinsic::log2:
+    case llvm::Intrinsic::pow:
+    case llvm::Intrinsic::sin:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool kiln__trim_has_mathematics(const llvm::Loop &loop)
+{
+    return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
+        return llvm::any_of(*block, is_mathematics);
+    });
 }
 
 using headers = std::vector<const llvm::BasicBlock *>;
