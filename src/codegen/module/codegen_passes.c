@@ -82,8 +82,8 @@ static const pipeline unchecked = {BEGINNINGS("no-nontrivial;trivial"),
                                    GO_ON(""), NULL, 0};
 static const pipeline checked = {BEGINNINGS("nontrivial;trivial"),
                                  GO_ON("indvars,"), NULL, 1};
-/* Behind a proof, or where indices are not checked, only checks are left that
-   data decide, and those differ from item to item. */
+/* Behind a proof only checks are left that data decide, and those differ from
+   item to item. */
 static const pipeline checked_by_data = {BEGINNINGS("no-nontrivial;trivial"),
                                          GO_ON("indvars,"), NULL, 1};
 /* In modules of others, conditions that are the same for a row stand inside.
@@ -133,7 +133,7 @@ static pipeline pipeline_of(const kiln__codegen_job *job)
     if (job->proof_function != NULL)
         return job->safe_can_fail ? checked_by_data : unchecked;
     if (job->can_fail)
-        return job->settings->bounds_checks ? checked : checked_by_data;
+        return checked;
     return unchecked;
 }
 
