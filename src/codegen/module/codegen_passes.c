@@ -260,7 +260,7 @@ static kiln_status ask_items(kiln__codegen_job *job, LLVMModuleRef module,
         KILN_TRY(run_passes(job, module, unrolled_items));
     kiln__llvm_hoist_items(module);
     *has_notes = kiln__llvm_ask_items(module);
-    return KILN_OK;
+    return *has_notes ? run_passes(job, module, "function(dce)") : KILN_OK;
 }
 
 /* Gives items at the edges loops of their own, and those whose checks have been

@@ -291,8 +291,8 @@ void kiln__llvm_split_windows(LLVMModuleRef module);
 /* item_halves.cc: gives items before and after a certain one a loop each, where
    they read or write different places. */
 void kiln__llvm_split_halves(LLVMModuleRef module);
-/* float_ranges.cc: replaces comparisons of floats whose answer is known: of what
-   was rounded or clamped. Returns 1 where it did. */
+/* float_ranges.cc: replaces comparisons of floats whose answer is known: of
+   what was rounded or clamped. Returns 1 where it did. */
 int kiln__llvm_decide_floats(LLVMModuleRef module);
 /* item_checks.cc: asks checks that data decide for all items of a loop, so that
    the loop itself has none. Returns 1 where it did, and then the loops that ask

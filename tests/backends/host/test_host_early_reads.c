@@ -146,11 +146,54 @@ static void they_are_asked_all_the_same(void **state)
                          types, 4, ".ask");
 }
 
+/* ---- many items ---- */
+
+#define MANY 3000
+
+/* Items are asked in pieces. */
+static void failing_items_are_found_wherever_they_are(void **state)
+{
+    static const int bad[] = {0, 1, 1023, 1024, 1025, 2047, 2048, MANY - 1, -1};
+    static float x[MANY];
+    static uint8_t a[MANY];
+    static uint16_t b[MANY];
+    kernels *k = *state;
+    kiln_package *package = kernels_define(k, "pieces",
+                                           "kernel k(a, b, x)\n"
+                                           "    i = global_id(0)\n"
+                                           "    a[i] = u8(round(sqrt(x[i])))\n"
+                                           "    b[i] = u16(floor(x[i]))\n"
+                                           "end\n");
+    const kiln_array in = kernels_array(x, MANY);
+    const kiln_array small = kernels_array(a, MANY);
+    const kiln_array large = kernels_array(b, MANY);
+    const kernels_argument arguments[] = {
+        {"u8[:]", &small}, {"u16[:]", &large}, {"f32[:]", &in}};
+    const kiln_launch launch = {{MANY, 1, 1}, {0, 0, 0}, 0};
+
+    for (size_t which = 0; which < sizeof bad / sizeof *bad; which++) {
+        for (int i = 0; i < MANY; i++)
+            x[i] = (float)(i % 250 * (i % 250));
+        if (bad[which] >= 0)
+            x[bad[which]] = 66000;
+        assert_status(
+            bad[which] < 0 ? KILN_OK : KILN_EEXCEPTION,
+            kernels_launch(k, package, "k",
+                           kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_ON),
+                           &launch, arguments, 3, &test_error));
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(a[i], i % 250);
+        assert_int_equal(b[i], i % 250 * (i % 250));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_see_what_they_wrote),
         cmocka_unit_test(they_are_asked_all_the_same),
+        cmocka_unit_test(failing_items_are_found_wherever_they_are),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

@@ -40,6 +40,8 @@
  *     else
  *         the loop as it was
  *
+ * What is expensive is computed once: item_checks_keep.cc.
+ *
  * What decides must be read before the item writes anything, or be apart from
  * it (item_checks_apart.cc). So the loop that asks reads what the items would
  * read: items are independent, hence none writes what another one reads. An
@@ -55,7 +57,6 @@
 
 #define LOOP_MOST 700u /* instructions */
 #define LOOPS_MOST 64u /* of a function */
-#define PIECE 1024u    /* items whose numbers a cache keeps until they run */
 
 using namespace item_checks;
 
@@ -316,8 +317,13 @@ static void ask(const asker &a, const notes &to, llvm::BasicBlock *start,
 
     b.CreateStore(b.getInt32(0), to.bad);
     kiln__trim_copy_part(a.l, {start, ".ask", a.l.first, a.l.end, after}, map);
-    note(a, to, add_step(a, to, map), map);
-    only_read(a, map);
+    llvm::BasicBlock *step = add_step(a, to, map);
+
+    note(a, to, step, map);
+    if (a.kept.empty())
+        only_read(a, map);
+    else
+        keep(a, step, map);
 }
 
 /* Adds the loop without checks. */
@@ -328,6 +334,8 @@ static void add_free(const asker &a, llvm::BasicBlock *start)
     kiln__trim_copy(a.l, start, ".free", map);
     bound(a, map);
     saturate(a, map);
+    if (!a.kept.empty())
+        use_kept(a, map);
 }
 
 /* Adds what asks of each item, behind the builder. Returns whether one would
@@ -388,7 +396,7 @@ static bool ask_if_possible(const trim_loop &l,
     if (!find(a))
         return false;
     if (!a.needs.empty())
-        kiln__trim_in_pieces(own, PIECE);
+        kiln__trim_in_pieces(own, piece);
     split(a);
     return true;
 }

@@ -15,6 +15,9 @@
 namespace item_checks
 {
 
+/* Items that are asked before they run: their numbers stay in a cache. */
+inline constexpr uint64_t piece = 1024;
+
 /* Numbers of a check that all items pass if the first and the last one do:
    `counter + more`, compared with a fixed end. */
 struct reach {
@@ -68,6 +71,8 @@ struct asker {
     llvm::SmallSetVector<const llvm::Instruction *, 16> needs;
     llvm::SmallVector<early_read, 4> early_reads;
     bool needs_branches = false;
+    /* All writes of an item, where the loop that asks keeps what is written. */
+    llvm::SmallVector<const llvm::StoreInst *, 4> kept;
 };
 
 /* ---- item_checks_find.cc ---- */
@@ -79,6 +84,15 @@ bool find(asker &a);
 bool is_extent_known(const asker &a, const llvm::Instruction &access);
 /* Returns whether a read that is asked early might see a write. */
 llvm::Value *ask_early_reads(const asker &a, llvm::IRBuilder<> &b);
+
+/* ---- item_checks_keep.cc ---- */
+/* Notes all writes of an item; false: they cannot be kept. */
+bool find_kept(asker &a);
+/* Lets the copied loop that asks keep what it would have written. Its items end
+   in `step`. */
+void keep(const asker &a, llvm::BasicBlock *step, llvm::ValueToValueMapTy &map);
+/* Lets the copied loop without checks write what was kept. */
+void use_kept(const asker &a, llvm::ValueToValueMapTy &map);
 
 } // namespace item_checks
 

@@ -263,17 +263,10 @@ static void need_branches(asker &a)
     }
 }
 
-static bool find_needs(asker &a)
+/* Adds what the needs need, from that one on; false: some cannot be asked. */
+static bool close_needs(asker &a, size_t from)
 {
-    for (const check &c : a.checks) {
-        if (c.is_asked_once())
-            continue;
-        need(a, c.branch->getCondition());
-        a.needs_branches |= !c.is_certain;
-    }
-    if (a.needs_branches)
-        need_branches(a);
-    for (size_t i = 0; i < a.needs.size(); i++) {
+    for (size_t i = from; i < a.needs.size(); i++) {
         const llvm::Instruction *at = a.needs[i];
 
         if (a.needs.size() > NEEDS_MOST || !can_be_asked(a, *at))
@@ -288,7 +281,41 @@ static bool find_needs(asker &a)
     return true;
 }
 
+static bool find_needs(asker &a)
+{
+    for (const check &c : a.checks) {
+        if (c.is_asked_once())
+            continue;
+        need(a, c.branch->getCondition());
+        a.needs_branches |= !c.is_certain;
+    }
+    if (a.needs_branches)
+        need_branches(a);
+    return close_needs(a, 0);
+}
+
+/* Keeps what items write, if all of it can be asked. */
+static void keep_if_possible(asker &a)
+{
+    const size_t needs = a.needs.size(), early_reads = a.early_reads.size();
+    const bool needs_branches = a.needs_branches;
+    bool can = needs > 0 && find_kept(a);
+
+    for (const llvm::StoreInst *store : a.kept)
+        need(a, store->getValueOperand());
+    if (can && close_needs(a, needs))
+        return;
+    a.kept.clear();
+    while (a.needs.size() > needs)
+        a.needs.pop_back();
+    a.early_reads.truncate(early_reads);
+    a.needs_branches = needs_branches;
+}
+
 bool item_checks::find(asker &a)
 {
-    return find_checks(a) && are_all_plain(a) && find_needs(a);
+    if (!find_checks(a) || !are_all_plain(a) || !find_needs(a))
+        return false;
+    keep_if_possible(a);
+    return true;
 }
