@@ -22,6 +22,7 @@
  *   unroll            short loops, so that the item loop is innermost; not
  *                     those of the launch (open_loops.h)
  *   gvn               loads that the frontend wrote twice
+ *   (choices)         of two places, one is loaded from (item_choices.cc)
  *   (wide)            what the iteration before wrote is kept (item_carry.cc);
  *                     vectors of items go through their inner loops (wide.cc)
  *   (jam)             items whose sums wait go through them together
@@ -61,8 +62,9 @@
     "function<eager-inv>(" EARLY "," COMBINE "," \
     "loop(" loops KILN__DELETE_LOOPS "," KILN__UNROLL_LOOPS \
     "),sroa<modify-cfg>," \
-    "gvn<>," COMBINE ",adce," MIDDLE "," KILN__WIDE_ITEMS "," KILN__JAM_ITEMS \
-    "," KILN__SPLIT_RECORDS "," KILN__HIDE_CUT_COUNTERS "," KILN__SAFE_VECTORS \
+    "gvn<>," COMBINE ",adce," MIDDLE "," KILN__SPLIT_CHOICES \
+    "," KILN__WIDE_ITEMS "," KILN__JAM_ITEMS "," KILN__SPLIT_RECORDS \
+    "," KILN__HIDE_CUT_COUNTERS "," KILN__SAFE_VECTORS \
     ",loop-vectorize,infer-alignment," COMBINE "," LATE "," \
     "loop-mssa(licm<allowspeculation>)," LATE ")"
 

@@ -78,9 +78,10 @@ LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
 /* ---- llvm_gap_passes.cc ---- */
-/* Among the names of passes, five of our own: see there, item_jam.cc, wide.cc,
-   item_records.cc and vector_safety.cc. LLVM's pipelines for levels have them
-   already. */
+/* Among the names of passes, six of our own: see there, item_choices.cc,
+   item_jam.cc, wide.cc, item_records.cc and vector_safety.cc. LLVM's pipelines
+   for levels have them already. */
+#define KILN__SPLIT_CHOICES "kiln-split-choices"
 #define KILN__WIDE_ITEMS "kiln-wide-items"
 #define KILN__JAM_ITEMS "kiln-jam-items"
 #define KILN__SPLIT_RECORDS "kiln-split-records"

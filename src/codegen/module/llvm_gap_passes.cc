@@ -16,6 +16,7 @@
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 
 #include "codegen/module/items/item_carry.h"
+#include "codegen/module/items/item_choices.h"
 #include "codegen/module/items/item_interleave.h"
 #include "codegen/module/items/item_jam.h"
 #include "codegen/module/items/item_records.h"
@@ -167,6 +168,21 @@ struct jam_items : llvm::PassInfoMixin<jam_items> {
     }
 };
 
+struct split_choices : llvm::PassInfoMixin<split_choices> {
+    static llvm::PreservedAnalyses run(llvm::Function &function,
+                                       llvm::FunctionAnalysisManager &analyses)
+    {
+        return kiln__split_choices(function, analyses)
+                   ? llvm::PreservedAnalyses::none()
+                   : llvm::PreservedAnalyses::all();
+    }
+
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
 struct split_records : llvm::PassInfoMixin<split_records> {
     static llvm::PreservedAnalyses run(llvm::Function &function,
                                        llvm::FunctionAnalysisManager &analyses)
@@ -205,6 +221,7 @@ static void add_ours(llvm::PassBuilder &builder, bool vectorizes)
     builder.registerVectorizerStartEPCallback(
         [vectorizes](llvm::FunctionPassManager &passes,
                      llvm::OptimizationLevel) {
+            passes.addPass(split_choices());
             passes.addPass(wide_items());
             passes.addPass(jam_items());
             passes.addPass(split_records());
@@ -215,7 +232,9 @@ static void add_ours(llvm::PassBuilder &builder, bool vectorizes)
     builder.registerPipelineParsingCallback(
         [](llvm::StringRef name, llvm::FunctionPassManager &passes,
            llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-            if (name == KILN__WIDE_ITEMS)
+            if (name == KILN__SPLIT_CHOICES)
+                passes.addPass(split_choices());
+            else if (name == KILN__WIDE_ITEMS)
                 passes.addPass(wide_items());
             else if (name == KILN__SAFE_VECTORS)
                 passes.addPass(safe_vectors());

@@ -25,7 +25,7 @@
 
 /* Must be raised whenever lowering, linking or the passes may make other code
    from the same input. */
-#define PIPELINE_VERSION "195"
+#define PIPELINE_VERSION "196"
 
 /* Names the library of runtime functions that binaries are linked with. */
 #define RUNTIME_LIBRARY "none"

@@ -146,6 +146,75 @@ static void they_are_asked_all_the_same(void **state)
                          types, 4, ".ask");
 }
 
+/* ---- addresses ---- */
+
+/* Both counters of 8 bits wrap: the first, the second and the last item read
+   where none writes, others read what they have written. */
+static void two_narrow_parts_are_not_even(void **state)
+{
+    static uint8_t out[256], a[800], x[256];
+    static const uint8_t c = 10, d = 200;
+    kernels *k = *state;
+    const kiln_array to = kernels_array(out, 256);
+    const kiln_array between = kernels_array(a, 800);
+    const kiln_array from = kernels_array(x, 256);
+    const kernels_argument arguments[] = {{"u8[:]", &to},
+                                          {"u8[:]", &between},
+                                          {"u8[:]", &from},
+                                          {"u8", &c},
+                                          {"u8", &d}};
+    const kiln_launch launch = {{256, 1, 1}, {0, 0, 0}, 0};
+
+    for (int i = 0; i < 256; i++)
+        x[i] = (uint8_t)i;
+    assert_status(
+        KILN_EEXCEPTION,
+        kernels_launch(
+            k,
+            kernels_define(k, "narrow",
+                           "kernel k(out, a, x, c, d)\n"
+                           "    i = global_id(0)\n"
+                           "    u = wrap(u8, i)\n"
+                           "    a[i + 190] = x[i]\n"
+                           "    v = a[i64(u - c) - i64(u - d) + i + 256]\n"
+                           "    assert(v < 50)\n"
+                           "    out[i] = v\n"
+                           "end\n"),
+            "k", kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_ON), &launch,
+            arguments, 5, &test_error));
+}
+
+/* Items write what others read, which no program should let them do. Nothing
+   is read out of bounds all the same. */
+static void asserted_indices_stay_inside(void **state)
+{
+    static float out[256], z[256];
+    static uint32_t a[257];
+    static const uint32_t n = 4000000000U;
+    kernels *k = *state;
+    const kiln_array to = kernels_array(out, 256);
+    const kiln_array index = kernels_array(a, 257);
+    const kiln_array from = kernels_array(z, 256);
+    const kernels_argument arguments[] = {
+        {"f32[:]", &to}, {"u32[:]", &index}, {"f32[:]", &from}, {"u32", &n}};
+    const kiln_launch launch = {{256, 1, 1}, {0, 0, 0}, 0};
+
+    assert_status(
+        KILN_EEXCEPTION,
+        kernels_launch(k,
+                       kernels_define(k, "race",
+                                      "kernel k(out, a, z, n)\n"
+                                      "    i = global_id(0)\n"
+                                      "    v = a[i]\n"
+                                      "    assert(v < n)\n"
+                                      "    assert(i64(v) < i + 1)\n"
+                                      "    out[i] = z[v]\n"
+                                      "    a[i + 1] = 0x7fffffff\n"
+                                      "end\n"),
+                       "k", kernels_rounding(k, KILN_OPT_3, KILN_SWITCH_ON),
+                       &launch, arguments, 4, &test_error));
+}
+
 /* ---- many items ---- */
 
 #define MANY 3000
@@ -193,6 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_see_what_they_wrote),
         cmocka_unit_test(they_are_asked_all_the_same),
+        cmocka_unit_test(two_narrow_parts_are_not_even),
+        cmocka_unit_test(asserted_indices_stay_inside),
         cmocka_unit_test(failing_items_are_found_wherever_they_are),
     };
 

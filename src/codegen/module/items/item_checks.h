@@ -33,6 +33,7 @@ struct check {
        end is the same for all items; else NULL. */
     llvm::Value *index = nullptr;
     llvm::Value *end = nullptr;
+    bool is_of_bounds = false;
     bool is_certain = false; /* each item comes to it, unless it raises */
     bool is_fixed = false;   /* the condition is the same for all items */
     bool has_reach = false;

@@ -17,7 +17,9 @@
  * of bytes from item to item. It is computed for the first item, the second one
  * and the last one. Where that number is small, and the last address is where
  * it ought to be, no address in between is anywhere else: nothing wrapped
- * around, in 32 bits either. An index that is checked is less than its end.
+ * around. That holds for a part in fewer bits, too, if there is one only, which
+ * is not multiplied: of two, both might wrap, and be right again at the end. An
+ * index that is checked is less than its end.
  */
 
 #define DEPTH_MOST 12u
@@ -100,6 +102,31 @@ static bool moves_evenly(const trim_loop &l, const llvm::Value *value,
     default:
         return false;
     }
+}
+
+/* Returns how many parts in fewer bits a value has that moves evenly; a
+   multiple of one counts as two. */
+static unsigned count_narrow(const trim_loop &l, const llvm::Value *value)
+{
+    const auto *at = llvm::dyn_cast<llvm::Instruction>(value);
+    unsigned count = 0;
+
+    if (value == l.counter || l.loop->isLoopInvariant(value))
+        return 0;
+    if (llvm::isa<llvm::SExtInst, llvm::ZExtInst>(at))
+        return 1;
+    for (const llvm::Value *operand : at->operands())
+        count += count_narrow(l, operand);
+    return at->getOpcode() == llvm::Instruction::Mul ||
+                   at->getOpcode() == llvm::Instruction::Shl
+               ? 2 * count
+               : count;
+}
+
+/* True for an address that is computed thrice instead of for all items. */
+static bool is_even(const trim_loop &l, const llvm::Value *place)
+{
+    return moves_evenly(l, place, 0) && count_narrow(l, place) <= 1;
 }
 
 using values = llvm::DenseMap<const llvm::Value *, llvm::Value *>;
@@ -199,7 +226,7 @@ static extent extent_of_checked(const check &c, llvm::Value *place,
 bool item_checks::is_extent_known(const asker &a,
                                   const llvm::Instruction &access)
 {
-    return moves_evenly(a.l, llvm::getLoadStorePointerOperand(&access), 0) ||
+    return is_even(a.l, llvm::getLoadStorePointerOperand(&access)) ||
            check_of(a, access) != nullptr;
 }
 
@@ -211,7 +238,7 @@ static extent extent_of(const asker &a, const llvm::Instruction &access,
     const uint64_t bytes = access.getDataLayout().getTypeStoreSize(
         llvm::getLoadStoreType(const_cast<llvm::Instruction *>(&access)));
 
-    return moves_evenly(a.l, place, 0)
+    return is_even(a.l, place)
                ? extent_of_all(a.l, place, bytes, b)
                : extent_of_checked(*check_of(a, access), place, bytes, b);
 }

@@ -7,6 +7,7 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include "codegen/module/items/item_checks.h"
+#include "kiln/error.h"
 
 #define NEEDS_MOST 600u /* instructions of the loop that asks */
 #define EARLY_MOST 24u  /* pairs of a write and a read */
@@ -58,11 +59,33 @@ static bool read_reach(const trim_loop &l, llvm::Value *index, reach &out)
     return out.more == nullptr || l.loop->isLoopInvariant(out.more);
 }
 
+/* True for an exception about bounds: of an index and a size. */
+static bool raises_bounds(const llvm::BasicBlock &block)
+{
+    for (const llvm::Instruction &at : block) {
+        const auto *call = llvm::dyn_cast<llvm::CallInst>(&at);
+        const auto *site = call != nullptr && call->arg_size() > SITE
+                               ? llvm::dyn_cast<llvm::GlobalVariable>(
+                                     call->getArgOperand(SITE))
+                               : nullptr;
+        const auto *kind =
+            site != nullptr && site->hasInitializer()
+                ? llvm::dyn_cast_or_null<llvm::ConstantInt>(
+                      site->getInitializer()->getAggregateElement(0u))
+                : nullptr;
+
+        if (kind != nullptr)
+            return kind->equalsInt(KILN_EXCEPTION_BOUNDS);
+    }
+    return false;
+}
+
 static check read(const asker &a, llvm::BranchInst &branch, unsigned raise)
 {
     check c = {&branch, raise};
 
     read_index(a.l, c);
+    c.is_of_bounds = raises_bounds(*branch.getSuccessor(raise));
     c.is_certain =
         a.dominators.dominates(branch.getParent(), a.l.jump->getParent());
     c.is_fixed = a.l.loop->isLoopInvariant(branch.getCondition()) ||
@@ -101,15 +124,44 @@ static bool find_checks(asker &a)
 
 /* ---- places ---- */
 
+/* True if the condition says something of the value. */
+static bool is_about(const llvm::Value *condition, const llvm::Value *value,
+                     seen &before)
+{
+    const auto *made = llvm::dyn_cast<llvm::Instruction>(condition);
+
+    if (condition == value)
+        return true;
+    return made != nullptr && !made->mayReadFromMemory() &&
+           before.insert(made).second &&
+           llvm::any_of(made->operands(), [&](const llvm::Use &use) {
+               return is_about(use.get(), value, before);
+           });
+}
+
+/* True if the item asserts something of the value. Then its place may be inside
+   by that alone, and the check that is there may be of a larger array. */
+static bool is_asserted(const asker &a, const llvm::Value *value)
+{
+    return llvm::any_of(a.checks, [value](const check &c) {
+        seen before;
+
+        return !c.is_of_bounds &&
+               is_about(c.branch->getCondition(), value, before);
+    });
+}
+
 /* Notes the checks of the value that the instruction comes after; false: there
-   is none. */
+   is none that keeps it inside of an array. */
 static bool keep_inside(asker &a, const llvm::Value *value,
                         const llvm::Instruction &at)
 {
     bool any = false;
 
+    if (is_asserted(a, value))
+        return false;
     for (check &c : a.checks)
-        if (c.index == value &&
+        if (c.index == value && c.is_of_bounds &&
             a.dominators.dominates(c.passed(), at.getParent())) {
             c.keeps_inside = true;
             any = true;
