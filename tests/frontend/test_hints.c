@@ -103,7 +103,7 @@ static const row rows[] = {
      "alone a literal is i64; write u64(...)",
      "fn f()\n    print(u64(9223372036854775808))\n    return 1\nend\n"},
     {"f32", F("    n: u8 = x * 255\n    return n\n"),
-     "`trunc(u8, x)` cuts it to the nearest number that fits",
+     "`trunc(u8, x)` cuts off and saturates",
      F("    n = trunc(u8, x * 255)\n    return n\n")},
     {"f32", F("    return round(u8, x)\n"), "write `u8(round(x))`",
      F("    return u8(round(x))\n")},

@@ -503,10 +503,15 @@ static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
     }
 }
 
-static int is_rounding(const kiln__builtin *builtin)
+/* True for `round(u8, x)` and the like. */
+static int rounds_to_type(const kiln__builtin *builtin,
+                          const kiln__value *arguments, size_t count)
 {
     static const char *const names[] = {"ceil", "floor", "rint", "round"};
 
+    if (count != 2 || arguments[0].kind != KILN__VALUE_TYPED ||
+        arguments[0].type->kind != KILN_TYPE_TYPE)
+        return 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(builtin->name, names[i]) == 0)
             return 1;
@@ -514,9 +519,10 @@ static int is_rounding(const kiln__builtin *builtin)
 }
 
 /* Returns how a call with the wrong number of arguments is meant, or NULL. */
-static const char *count_hint(kiln__infer *in, const kiln__builtin *builtin)
+static const char *count_hint(kiln__infer *in, const kiln__builtin *builtin,
+                              const kiln__value *arguments, size_t count)
 {
-    if (is_rounding(builtin))
+    if (rounds_to_type(builtin, arguments, count))
         return kiln__infer_format(in,
                                   "write `u8(%s(x))`, which raises where it "
                                   "does not fit, or `trunc(u8, %s(x))`",
@@ -545,10 +551,11 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
     if (count < builtin->least ||
         (count > builtin->most && builtin->rule != KILN__RULE_ATOMIC)) {
         if (builtin->least == builtin->most)
-            return kiln__infer_error(
-                in, ast->span, "no-method", count_hint(in, builtin),
-                "`%s` takes %d argument%s, not %zu", builtin->name,
-                builtin->least, builtin->least == 1 ? "" : "s", count);
+            return kiln__infer_error(in, ast->span, "no-method",
+                                     count_hint(in, builtin, arguments, count),
+                                     "`%s` takes %d argument%s, not %zu",
+                                     builtin->name, builtin->least,
+                                     builtin->least == 1 ? "" : "s", count);
         return kiln__infer_error(
             in, ast->span, "no-method", NULL,
             "`%s` takes %d %s %d arguments, not %zu", builtin->name,

@@ -93,9 +93,8 @@ static kiln__value wrong_type(kiln__infer *in, const kiln__value *value,
     if (value->kind == KILN__VALUE_TYPED && kiln__kind_is_integer(type->kind) &&
         kiln__kind_is_float(value->type->kind))
         hint = kiln__infer_format(in,
-                                  "`trunc(%s, x)` cuts it to the nearest "
-                                  "number that fits, `%s(round(x))` raises "
-                                  "where none does",
+                                  "`trunc(%s, x)` cuts off and saturates, "
+                                  "`%s(round(x))` raises where it does not fit",
                                   kiln_type_text(type), kiln_type_text(type));
     else if (is_number(type) && (value->kind == KILN__VALUE_OPEN ||
                                  (value->kind == KILN__VALUE_TYPED &&

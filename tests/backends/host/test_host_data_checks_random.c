@@ -287,11 +287,10 @@ static void optimised_kernels_do_the_same(void **state)
 
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
             going g = {*state, package, &cases[c]};
-            const char *differs = kernels_disagree(
-                *state, &(kernels_trial){run, &g, &memory, sizeof memory});
 
-            if (differs != NULL)
-                fail_msg("data %d, %s\n%s", (int)c, differs, text);
+            kernels_assert_agree(
+                *state, &(kernels_trial){run, &g, &memory, sizeof memory},
+                (int)c, text);
         }
     }
 }

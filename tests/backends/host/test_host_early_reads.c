@@ -120,12 +120,10 @@ static void items_see_what_they_wrote(void **state)
         for (size_t at = 0; at < sizeof layouts / sizeof *layouts; at++)
             for (size_t t = 0; t < sizeof added / sizeof *added; t++) {
                 going g = {*state, package, &layouts[at], added[t]};
-                const char *differs = kernels_disagree(
-                    *state, &(kernels_trial){run, &g, &memory, sizeof memory});
 
-                if (differs != NULL)
-                    fail_msg("layout %zu, %d, %s\n%s", at, (int)added[t],
-                             differs, text);
+                kernels_assert_agree(
+                    *state, &(kernels_trial){run, &g, &memory, sizeof memory},
+                    (int)(10 * at + t), text);
             }
     }
 }

@@ -240,11 +240,10 @@ static void compare(kernels *k, kiln_package *package, const writing *w)
 {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         going g = {k, package, w, &shapes[i]};
-        const char *differs = kernels_disagree(
-            k, &(kernels_trial){run, &g, memory, sizeof memory});
 
-        if (differs != NULL)
-            fail_msg("shape %d, %s\n%s", (int)i, differs, w->text.bytes);
+        kernels_assert_agree(k,
+                             &(kernels_trial){run, &g, memory, sizeof memory},
+                             (int)i, w->text.bytes);
     }
 }
 

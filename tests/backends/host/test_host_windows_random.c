@@ -181,11 +181,9 @@ static void compare(kernels *k, kiln_package *package, const char *text,
 {
     for (size_t i = 0; i < sizeof reaches / sizeof *reaches; i++) {
         going g = {k, package, &reaches[i], type};
-        const char *differs = kernels_disagree(
-            k, &(kernels_trial){run, &g, memory, sizeof memory});
 
-        if (differs != NULL)
-            fail_msg("reach %d, %s, %s\n%s", (int)i, differs, type, text);
+        kernels_assert_agree(
+            k, &(kernels_trial){run, &g, memory, sizeof memory}, (int)i, text);
     }
 }
 

@@ -147,6 +147,15 @@ const char *kernels_disagree(kernels *k, const kernels_trial *trial)
     return found;
 }
 
+void kernels_assert_agree(kernels *k, const kernels_trial *trial, int which,
+                          const char *kernel)
+{
+    const char *differs = kernels_disagree(k, trial);
+
+    if (differs != NULL)
+        fail_msg("trial %d, %s\n%s", which, differs, kernel);
+}
+
 int kernels_are_possible(void)
 {
     kiln_context *context = NULL;

@@ -42,6 +42,10 @@ typedef struct kernels_trial {
    raises or, if none does, in memory; or NULL. Fails the test where the launch
    fails otherwise. */
 const char *kernels_disagree(kernels *k, const kernels_trial *trial);
+/* Fails the test if they do, and shows the kernel, and which of its trials it
+   was. */
+void kernels_assert_agree(kernels *k, const kernels_trial *trial, int which,
+                          const char *kernel);
 /* True where the launch is allowed. On devices a grid is a whole number of
    groups, and a group has at most 1024 items. */
 int kernels_takes(const kiln_launch *launch);

@@ -24,11 +24,10 @@
  */
 
 #define BYTES_MOST 16u   /* that an item writes */
+#define MANY_NEEDS 40u   /* instructions that are not cheap together */
 #define MARK "kiln.kept" /* metadata: values may have no names */
 
 using namespace item_checks;
-
-#define MANY_NEEDS 40u /* instructions that are not cheap together */
 
 /* True where the checks need so much that it should not be computed twice. */
 static bool are_needs_expensive(const asker &a)

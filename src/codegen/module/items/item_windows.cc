@@ -54,9 +54,9 @@ void windows::keep_small(llvm::IRBuilder<> &b, llvm::Value *value)
     const uint64_t limit = uint64_t{1}
                            << (has_32_bits ? SMALL_BITS_OF_32 : SMALL_BITS);
 
-    are_small = b.CreateAnd(
-        are_small, b.CreateICmpULT(b.CreateAdd(value, b.getInt64(limit)),
-                                   b.getInt64(2 * limit)));
+    is_possible = b.CreateAnd(
+        is_possible, b.CreateICmpULT(b.CreateAdd(value, b.getInt64(limit)),
+                                     b.getInt64(2 * limit)));
 }
 
 /* Computes the least value of the sum without the items, or the greatest one,
@@ -76,8 +76,8 @@ llvm::Value *windows::extreme(llvm::IRBuilder<> &b, const sum &of,
             keep_small(b, first);
             keep_small(b, end);
             if (r.is_unsigned)
-                are_small = b.CreateAnd(
-                    are_small, b.CreateIsNotNeg(b.CreateOr(first, end)));
+                is_possible = b.CreateAnd(
+                    is_possible, b.CreateIsNotNeg(b.CreateOr(first, end)));
             value =
                 (t.factor > 0) == is_least
                     ? first
@@ -97,7 +97,7 @@ llvm::Value *windows::extreme(llvm::IRBuilder<> &b, const sum &of,
 /* first <= from <= to <= end */
 void windows::find_bounds(llvm::IRBuilder<> &b)
 {
-    are_small = is_row_inside(b);
+    is_possible = is_row_inside(b);
     from = l.first;
     to = l.end;
     keep_small(b, l.first);
@@ -119,8 +119,8 @@ void windows::find_bounds(llvm::IRBuilder<> &b)
                          extreme(b, q.difference, true), b.getInt64(0));
     from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, l.end);
     to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, to);
-    from = b.CreateSelect(are_small, from, l.first);
-    to = b.CreateSelect(are_small, to, l.first);
+    from = b.CreateSelect(is_possible, from, l.first);
+    to = b.CreateSelect(is_possible, to, l.first);
 }
 
 /* ---- loops ---- */

@@ -110,7 +110,9 @@ class windows
     bool has_32_bits = false;
     llvm::Value *from = nullptr;
     llvm::Value *to = nullptr;
-    llvm::Value *are_small = nullptr; /* and the row is inside */
+    /* Whether there may be items in between: the row is inside, and numbers are
+       small. */
+    llvm::Value *is_possible = nullptr;
 };
 
 } // namespace item_windows
