@@ -51,8 +51,10 @@
  *
  * A program might break the rule that items are independent, and another thread
  * might write at the same time. The minimum is there for this: then a result
- * may be wrong, but no access is out of bounds. Each place that depends on
- * something read has to depend on such minima only.
+ * may be wrong, but the places that the check is about stay inside. Each place
+ * that depends on something read has to depend on such minima only. One thing
+ * is left: a place that the proof let pass by a condition on the index, and by
+ * its lower end, may be outside where the index was cut.
  */
 
 #define LOOP_MOST 700u /* instructions */
